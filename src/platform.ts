@@ -82,6 +82,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   const delivery = createDelivery({
     line: () => current().line(),
     ...runtime,
+    runningTest: sources.currentTest ?? (() => undefined),
     async loadApp() {
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
@@ -158,6 +159,8 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     rules: runtime.rules.rules,
     switchMode: modes.switch,
     receipt: recordings.receipt,
+    endTest: recordings.endTest,
+    endRun: ended => recordings.end({ ...ended, isRecorded: request => modes.current().of(request) === 'record' }),
     misses: recordings.misses,
     overBudget: runtime.prompts.overBudget,
     onMiss: recordings.onMiss,

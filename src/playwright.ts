@@ -9,6 +9,7 @@ import {
   type Page,
   type TestInfo,
 } from '@playwright/test'
+import { testNameOf } from './recordings/index.js'
 import { storageKeysOf, writeSession } from './testing/browser-session.js'
 import { type ConnectedPlatform, type ConnectedScope, connect } from './testing/connect.js'
 import type { SignInOptions, TestSession } from './testing/credentials.js'
@@ -128,12 +129,12 @@ function addressOfRunning(url: string | undefined, options: readonly string[]): 
   throw new Error(`standinOptions: the Standin at ${url} runs already, so ${options.join(', ')} cannot be set here.`)
 }
 
-/** The title of a test, which recorded prompts and the journal show: the same in each run, and of one test at a time. */
-function scopeOf({ project, titlePath, repeatEachIndex }: TestInfo): string {
-  const repeated = repeatEachIndex === 0 ? '' : `repeat ${repeatEachIndex}`
-  const title = [project.name, ...titlePath, repeated].filter(part => part !== '').join(' > ')
+/** The name of a test, which recordings and the journal have: the same in each run, on each machine, and of one test at a time. */
+function scopeOf({ project, file, titlePath: [, ...titles], repeatEachIndex }: TestInfo): string {
+  const repeated = repeatEachIndex === 0 ? [] : [`repeat ${repeatEachIndex}`]
+  const name = testNameOf({ scope: '', running: { file, name: [...titles, ...repeated].join(' > ') } }, file)
   // Names of scopes can be sent in headers.
-  return title.trim().replace(/[^ -~]+/g, encodeURIComponent)
+  return `${name}${project.name === '' ? '' : ` [${project.name}]`}`.replace(/[^ -~]+/g, encodeURIComponent)
 }
 
 /** What was not as prepared: holds that no request has reached, and requests without an answer. */

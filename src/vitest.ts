@@ -32,7 +32,7 @@ expect.extend(matchers)
  */
 export const usePlatform = createUsePlatform({
   beforeAll,
-  beforeEach,
+  beforeEach: work => beforeEach(({ task }) => work({ isConcurrent: task.concurrent === true })),
   afterAll,
   // Vitest wants to see the names of the parts that a hook takes.
   afterEach: work => afterEach(({ task }) => work(task.result?.state === 'fail')),

@@ -85,7 +85,8 @@ export function start(args: readonly string[], scene: Scene = {}): Command {
   return startIn(folderWith(scene.files, scene.until), args, scene)
 }
 
-function startIn(dir: string, args: readonly string[], scene: Scene): Command {
+/** The same in a folder that is there. */
+export function startIn(dir: string, args: readonly string[], scene: Scene): Command {
   const { env = {}, input, until = onTestFinished } = scene
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: dir,

@@ -7,12 +7,12 @@ import type { Fault } from '../core/fault.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
 import type { JournalEntry } from '../journal/index.js'
-import { type Ignore, ignoreFrom, requestKey } from '../recordings/index.js'
+import { type Ignore, type IgnoreOption, ignoreFrom, requestKey } from '../recordings/index.js'
 
 export interface ClientCall {
   /** Its id in the journal. */
   readonly id: string
-  /** Equal for the same request, whatever its credential and its ids are. */
+  /** Equal for the same request, whatever its credential and its ids are. The same as a recording's. */
   readonly key: string
   readonly method: string
   readonly path: string
@@ -48,7 +48,7 @@ interface ClientAnswer {
 }
 
 /** The calls among these exchanges, in the order in which they began. */
-export const clientCalls = (entries: readonly JournalEntry[], ignore = ignoreFrom([])): readonly ClientCall[] =>
+export const clientCalls = (entries: readonly JournalEntry[], ignore = callsIgnore()): readonly ClientCall[] =>
   entries
     .filter(({ request: { method, path } }) => method !== 'OPTIONS' && !isReserved(path))
     .map(entry => clientCall(entry, ignore))
@@ -77,33 +77,16 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
   }
 }
 
-/** The key of a call. Its ids count by their position, since clients make them up. */
+/** What makes calls the same: what recordings ignore, and ids, since clients make them up. */
+export const callsIgnore = (options: readonly IgnoreOption[] = []): Ignore => ignoreFrom([...options, 'ids', 'uuids'])
+
+/** The key of a call. */
 export function callKey({ request }: Pick<JournalEntry, 'request'>, ignore: Ignore): string {
-  const { method, path, query, body } = request
-  const known = new Map<string, string>()
-  const numbered = (id: string) => known.get(id) ?? known.set(id, `[id ${known.size + 1}]`).get(id) ?? id
-  const samePath = path
-    .split('/')
-    .map(part => (isMadeUp.test(part) ? numbered(part) : part))
-    .join('/')
+  const { body, ...line } = request
+  if (body === undefined) return requestKey({ ...line, body: { kind: 'none' } }, ignore)
   const kind =
-    body === undefined
-      ? ({ kind: 'none' } as const)
-      : typeof body === 'string'
-        ? ({ kind: 'text', text: body } as const)
-        : ({ kind: 'json', value: withIds(body, numbered) } as const)
-  return requestKey({ method, path: samePath, query, body: kind }, ignore)
-}
-
-/** A UUID, or an id as OpenAI writes them. */
-const isMadeUp = /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[a-z]+_[\da-zA-Z]{12,})$/
-const idField = /^id$|_id$|[a-z]Id$/
-
-function withIds(value: unknown, numbered: (id: string) => string, name = ''): unknown {
-  if (Array.isArray(value)) return value.map(item => withIds(item, numbered))
-  if (isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withIds(part, numbered, key)]))
-  return typeof value === 'string' && (idField.test(name) || isMadeUp.test(value)) ? numbered(value) : value
+    typeof body === 'string' ? ({ kind: 'text', text: body } as const) : ({ kind: 'json', value: body } as const)
+  return requestKey({ ...line, body: kind }, ignore)
 }
 
 const MOST_SHOWN = 40

@@ -91,8 +91,9 @@ export type EndpointViolations = Readonly<Omit<v.InferOutput<typeof violating>, 
 
 /** A request without a recording, or one that was answered from the nearest. */
 export interface Missed {
-  /** The test that sent it, if it is known. */
+  /** The test that sent it, if it is known: its scope, or a longer name. */
   readonly scope: string
+  readonly test?: string | undefined
   readonly method: string
   readonly path: string
   readonly reason: string
@@ -116,7 +117,10 @@ export function ignoreAdvice(ignore: Ignorable): string {
   return `Only ${subject} ${verb}. Add to platform.config.yaml: recordings.ignore: [${entries.join(', ')}]`
 }
 
-const nouns: Readonly<Record<string, string>> = { dates: 'a date', times: 'a time', uuids: 'a UUID', ids: 'an id' }
+const nouns: Readonly<Record<string, string>> = {
+  ...{ dates: 'a date', times: 'a time', uuids: 'a UUID', ids: 'an id' },
+  ...{ paths: 'a path', toolResults: 'what a tool said' },
+}
 
 const inYaml = (text: string) => (/^[a-z$_][\w.$-]*$/i.test(text) ? text : JSON.stringify(text))
 

@@ -36,12 +36,12 @@ export function createMissGroups() {
   return {
     /** Returns whether it is the first of its group. */
     add(first: Missed): boolean {
-      const { method, path, reason, nearest, scope } = first
+      const { method, path, reason, nearest, scope, test = scope } = first
       const differences = nearest?.differences ?? []
       const key = JSON.stringify([method, path, differences.length > 0 ? differences : reason])
-      const isNew = countIn(groups, key, { first, key }, scope)
+      const isNew = countIn(groups, key, { first, key }, test)
       for (const difference of differences)
-        countIn(causes, JSON.stringify(difference), { difference, ignore: nearest?.ignore }, scope)
+        countIn(causes, JSON.stringify(difference), { difference, ignore: nearest?.ignore }, test)
       return isNew
     },
     groups: (): readonly MissGroup[] => [...groups.values()],
@@ -106,14 +106,14 @@ export function causeText(cause: Cause, paint = unpainted): string {
   return `${requests} in ${paint.harmless(changeInWords(cause.difference))}${testsText(cause, paint)}`
 }
 
-/** What drifted, and what to do about it: a value that is another one tomorrow should not be accepted, but ignored. */
-export function driftText(groups: MissGroups, paint: Paint, acceptCommand = 'standin recordings accept'): string {
+/** What has changed in requests that the nearest recordings answered, and what to do about it: a value that is another one tomorrow should not be accepted, but ignored. */
+export function changesText(groups: MissGroups, paint: Paint, acceptCommand = 'standin recordings accept'): string {
   const causes = groups.causes()
   const advice = new Set(
     causes.map(({ ignore }) => (ignore ? ignoreAdvice(ignore) : `Accept the change, offline: ${acceptCommand}`)),
   )
   return [
-    paint.title('Recordings of other prompts answered:'),
+    paint.title('The nearest recordings answered changed requests:'),
     ...causes.map(cause => causeText(cause, paint)),
     ...[...advice].map(one => paint.advice(`→ ${paint.harmless(one)}`)),
   ].join('\n')

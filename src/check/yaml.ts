@@ -1,4 +1,5 @@
 /** Reads YAML and remembers the position of each value. With `yaml-items.ts` the only file that imports `yaml`. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   type Document,
   isMap,
@@ -8,14 +9,19 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
-  type Scalar,
+  Scalar,
+  type ScalarTag,
   stringify,
   visit,
+  type YAMLMap,
   type YAMLParseError,
+  type YAMLSeq,
 } from 'yaml'
+import { stringifyString } from 'yaml/util'
 import type { Path } from './check.js'
-import { type Problem, refusedText } from './problem.js'
+import { type Problem, ProblemsError, refusedText } from './problem.js'
 
 /** Both count from 1. */
 export interface Position {
@@ -45,6 +51,10 @@ interface Reading {
   readonly keepDigits?: boolean | ((path: Path) => boolean)
 }
 
+/** Of a file that Git could not merge. */
+export const CONFLICT = "has Git's conflict markers. Solve them first."
+const marker = /^<{7} /m
+
 /** Parses YAML. Never throws for mistakes in the file, which are in `problems`. */
 export function readYaml(written: string, origin: string, { replaceText, keepDigits = false }: Reading = {}): YamlFile {
   // Editors on Windows write a byte order mark, which would count as indentation of the first line.
@@ -62,11 +72,15 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     return { line, column: col }
   }
   const problemAt = (node: unknown, sentence: string): Problem => ({ origin, ...positionAt(offsetOf(node)), sentence })
-  const problems: Problem[] = independentErrors(document.errors).map(error => {
+  const conflict = text.includes('<<<<<<< ') ? marker.exec(text) : null
+  const problems: Problem[] = conflict ? [{ origin, ...positionAt(conflict.index), sentence: CONFLICT }] : []
+  const errors = conflict ? [] : independentErrors(document.errors)
+  const mistakes = errors.map(error => {
     const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : reasonOf(error)
     return { origin, ...positionAt(error.pos[0]), sentence: `This is not valid YAML: ${asSentence(why)}` }
   })
   problems.push(
+    ...mistakes,
     ...unsupportedNodes(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)),
   )
   const { replaced, refused } = replaceText && text.includes('$') ? replaceTexts(document, replaceText) : untouched
@@ -218,3 +232,110 @@ export const inlineYaml = (value: unknown) =>
 
 /** A value as block YAML, as a person would write it. Long texts are not folded. */
 export const blockYaml = (value: unknown) => stringify(value, { lineWidth: 0, blockQuote: 'literal' })
+
+/** How the texts of a file are written. */
+export interface YamlWriting {
+  /** A value as a document of its own. */
+  write(value: unknown): string
+  /** A text in quotes; all lines but the first begin with `margin`. */
+  quote(text: string, margin: string): string
+}
+
+/** Another value for a key of a file's map; `undefined` removes it. A new key comes before the one called `before`. */
+export interface YamlChange {
+  readonly key: string
+  readonly value: unknown
+  readonly before?: string
+}
+
+/**
+ * Changes a file whose value is a map, in place: what is the same stays as it is written, and so do comments. New parts are
+ * written as `writing` does it. Throws a ProblemsError for a text that is not YAML.
+ */
+export function yamlWith(text: string, changes: readonly YamlChange[], origin: string, writing: YamlWriting): string {
+  const { problems } = readYaml(text, origin)
+  if (problems.length > 0) throw new ProblemsError(problems, [origin])
+  const options = { keepSourceTokens: true, intAsBigInt: true, customTags: asWritten(writing) } as const
+  const document = parseDocument(text, options)
+  const parsed = (part: unknown) => parseDocument(writing.write(part), { intAsBigInt: true }).contents as Node
+  const { items } = document.contents as unknown as YAMLMap<Scalar, Node>
+  for (const { key, value, before } of changes) {
+    const index = items.findIndex(pair => pair.key.value === key)
+    const pair = items[index]
+    if (pair && value !== undefined) pair.value = nodeWith(pair.value ?? undefined, value, parsed)
+    else if (pair) items.splice(index, 1)
+    else if (value !== undefined)
+      items.splice(
+        items.findIndex(pair => pair.key.value === before),
+        0,
+        document.createPair(key, parsed(value)) as never,
+      )
+  }
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
+
+/** Texts that have not changed are written as they were. */
+const asWritten = ({ quote }: YamlWriting): ScalarTag[] => [
+  {
+    tag: 'tag:yaml.org,2002:str',
+    default: true,
+    identify: (value: unknown) => typeof value === 'string',
+    resolve: (text: string) => text,
+    stringify(item, context, onComment, onChompKeep) {
+      const { type, value, srcToken } = item as Scalar<string>
+      if (type !== Scalar.BLOCK_LITERAL && type !== Scalar.BLOCK_FOLDED) {
+        if (srcToken && 'source' in srcToken) return srcToken.source
+        if (type === Scalar.QUOTE_DOUBLE) return quote(value, context.indent)
+      }
+      return stringifyString(item as never, { actualString: true, ...context } as never, onComment, onChompKeep)
+    },
+  },
+]
+
+const plain = (node: unknown): unknown => (isNode(node) ? JSON.parse(exactText(node.toJSON())) : undefined)
+const exactText = (value: unknown) =>
+  JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? `bigint ${item}` : item)) ?? 'null'
+
+/** The node with another value; the same one if it has this value already. */
+function nodeWith(node: Node | undefined, value: unknown, parsed: (value: unknown) => Node): Node {
+  const fresh = parsed(value)
+  if (isDeepStrictEqual(plain(node), plain(fresh))) return node ?? fresh
+  if (isMap(node) && isMap(fresh)) return mapWith(node, fresh, value as object, parsed)
+  if (isSeq(node) && isSeq(fresh)) return listWith(node, fresh, value as readonly unknown[], parsed)
+  if (isScalar(node) && isScalar(fresh) && node.comment) fresh.comment = node.comment
+  return fresh
+}
+
+/** Keys that are new come after the key that precedes them in `fresh`, with the same blank lines. */
+function mapWith(node: YAMLMap, fresh: YAMLMap, value: object, parsed: (value: unknown) => Node): YAMLMap {
+  const nameOf = ({ key }: Pair) => String((key as Scalar).value)
+  const items = (node.items as Pair<Scalar, Node | null>[]).filter(pair => Object.hasOwn(value, nameOf(pair)))
+  for (const [i, pair] of (fresh.items as Pair<Scalar, Node>[]).entries()) {
+    const known = items.find(one => nameOf(one) === nameOf(pair))
+    const previous = fresh.items[i - 1]
+    if (known) known.value = nodeWith(known.value ?? undefined, value[nameOf(pair) as keyof typeof value], parsed)
+    else items.splice(previous ? items.findIndex(one => nameOf(one) === nameOf(previous)) + 1 : 0, 0, pair)
+  }
+  const isSpaced = fresh.items.some(({ key }) => (key as Scalar).spaceBefore)
+  for (const [i, { key }] of items.entries()) if (isSpaced) key.spaceBefore = i > 0
+  node.items = items
+  return node
+}
+
+/** Items that are the same at the front and at the back stay. */
+function listWith(node: YAMLSeq, fresh: YAMLSeq, list: readonly unknown[], parsed: (value: unknown) => Node): YAMLSeq {
+  const [before, after] = [node.items.map(plain), fresh.items.map(plain)]
+  const shorter = Math.min(before.length, after.length)
+  let front = 0
+  while (front < shorter && isDeepStrictEqual(before[front], after[front])) front++
+  let back = 0
+  while (back < shorter - front && isDeepStrictEqual(before.at(-1 - back), after.at(-1 - back))) back++
+  const removed = node.items.slice(front, node.items.length - back) as Node[]
+  const added = list.slice(front, list.length - back)
+  node.items = [
+    ...node.items.slice(0, front),
+    ...added.map((item, i) => nodeWith(removed[i], item, parsed)),
+    ...node.items.slice(node.items.length - back),
+  ]
+  return node
+}

@@ -1,9 +1,9 @@
-/** `standin recordings accept`: adopts the prompts of a run with --on-miss nearest. */
+/** `standin recordings accept`: adopts the requests of a run with --on-miss nearest. */
 
 import { tokenizerNamed } from '../chat/tokens/index.js'
 import { changeInWords } from '../check/miss-groups.js'
 import { problemInWords } from '../check/problem.js'
-import { type AcceptedChange, acceptDrift } from '../recordings/index.js'
+import { type AcceptedChange, acceptChanges } from '../recordings/index.js'
 import { command, folderFlags, toggle } from './command.js'
 import { pluralize, printable } from './output.js'
 import { listedFiles } from './receipt.js'
@@ -13,13 +13,17 @@ import { openRecordings } from './recordings.js'
 const MOST_NAMED = 3
 
 const accept = command({
-  flags: { ...folderFlags, 'dry-run': toggle('Only print what would be changed') },
+  flags: {
+    ...folderFlags,
+    any: toggle('Also adopt changed messages, of a run with --any'),
+    'dry-run': toggle('Only print what would be changed'),
+  },
   examples: [['standin exec --mode replay --on-miss nearest -- npm test', 'find out what to accept']],
   async run(line) {
-    const isDry = line.flags['dry-run']
+    const { any, 'dry-run': isDry } = line.flags
     const { folder, ignore, config } = openRecordings(line)
     const tokenizer = await tokenizerNamed(config.tokenizer)
-    const { accepted, problems } = await acceptDrift({ folder, ignore, tokenizer, isDry })
+    const { accepted, problems } = await acceptChanges({ folder, ignore, tokenizer, any, isDry })
     const data = { dryRun: isDry, accepted, problems }
     const text = acceptedText(accepted, isDry, problems.length === 0)
     if (problems.length === 0) return { data, text }
@@ -34,7 +38,7 @@ const accept = command({
 })
 
 const NOTHING =
-  'Nothing to accept: no answer has drifted since the last time. Run the tests with --mode replay --on-miss nearest.\n'
+  'Nothing to accept: no request has changed since the last time. Run the tests with --mode replay --on-miss nearest.\n'
 
 /** The changes, each with the recordings that got it. */
 function acceptedText(accepted: readonly AcceptedChange[], isDry: boolean, isWhole: boolean): string {
@@ -43,8 +47,8 @@ function acceptedText(accepted: readonly AcceptedChange[], isDry: boolean, isWho
   const lines = [...groups].flatMap(([changes, all]) => [
     ...changes.split('\n'),
     ...listedFiles(
-      all.map(
-        ({ from, to, isCopy }) => `${from} ${isCopy ? 'is copied to' : '→'} ${to.slice(to.lastIndexOf('/') + 1)}`,
+      all.map(({ from, to, isCopy }) =>
+        from === to ? from : `${from} ${isCopy ? 'is copied to' : '→'} ${to.slice(to.lastIndexOf('/') + 1)}`,
       ),
     ),
   ])

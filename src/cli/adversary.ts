@@ -1,6 +1,6 @@
 /** `standin exec --adversary`: runs a command once as it is, then once for each call and fault, and says what it made of them. */
 import { spawn } from 'node:child_process'
-import { type ClientCall, callKey, clientCalls } from '../adversary/calls.js'
+import { type ClientCall, callKey, callsIgnore, clientCalls } from '../adversary/calls.js'
 import { type ClientTest, clientTests } from '../adversary/faults.js'
 import { judge } from '../adversary/judge.js'
 import { UsageError } from '../check/problem.js'
@@ -10,7 +10,6 @@ import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
 import type { Platform } from '../platform.js'
-import { ignoreFrom } from '../recordings/index.js'
 import { untilIdle } from '../testing/waiting.js'
 import { type AdversaryResult, adversaryReport } from './adversary-report.js'
 import { type CommandLine, integer, type outputFlags, textFlag, toggle } from './command.js'
@@ -161,7 +160,7 @@ interface RunParts extends Omit<Adversary, 'flags'> {
 }
 
 function createRuns({ platform, program, env, signal, isVerbose }: RunParts) {
-  const ignore = ignoreFrom(platform.loaded.config.recordings.ignore)
+  const ignore = callsIgnore(platform.loaded.config.recordings.ignore)
   const keyOf = (exchange: Exchange) =>
     callKey(platform.journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER), ignore)
 

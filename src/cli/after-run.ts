@@ -1,53 +1,47 @@
-/** What remains to be done after a run: a note of what a replay used, and the recordings that a recording run did not ask for. */
-import path from 'node:path'
+/** What remains to be done after a run: a note of what it used, and the recordings that it no longer asks for. */
 import type { Platform } from '../platform.js'
-import { type Folder, openFolder, writeReplayNote } from '../recordings/index.js'
 import type { EventLog } from './event-log.js'
-import { pluralize } from './output.js'
+import { pluralize, printable } from './output.js'
 import { listedFiles } from './receipt.js'
-import { removeRecordings } from './recordings.js'
 
 interface EndedRun {
   readonly platform: Platform
-  readonly startedMs: number
+  readonly log: EventLog
   readonly exitCode: number
+  readonly isWhole: boolean
+  readonly isPruning: boolean
+  readonly isSure: boolean
 }
 
-const folderOf = ({ loaded: { config, dir } }: Platform): Folder => openFolder(path.resolve(dir, config.recordings.dir))
-
-/** Leaves a note for `recordings prune --unused`. Where nothing can be written, the command itself says that there is none. */
-export function noteReplay({ platform, startedMs, exitCode }: EndedRun): void {
-  const { served = 0, unused = [] } = platform.receipt() ?? {}
-  if (served === 0) return
-  try {
-    writeReplayNote(folderOf(platform).dir, { startedMs, endedMs: Date.now(), exitCode, served, unused: [...unused] })
-  } catch {
-    // As in CI, where the folder may be read-only.
+/** Says which recordings were removed, and which ones nobody asked for. Rejects with the error of the file system. */
+export async function endRun({ platform, log, ...ended }: EndedRun): Promise<void> {
+  const { removed = [], notAsked = [], ofNoTest = 0, goneTests = [], objection } = (await platform.endRun(ended)) ?? {}
+  if (ended.isWhole && ended.isPruning && goneTests.length > 0) await forgetPrompts(platform, goneTests)
+  const listed = (event: string, title: string, files: readonly string[]) => {
+    if (files.length > 0) log.event({ event, files }, () => [title, ...listedFiles(files)].map(printable).join('\n'))
   }
-}
-
-/** Lists the recordings that the run did not ask for, and removes them if wanted. Rejects with the error of the file system. */
-export async function endRecording(
-  { platform, startedMs, exitCode }: EndedRun,
-  log: EventLog,
-  isPruning: boolean,
-): Promise<void> {
-  const folder = folderOf(platform)
-  // Another run at the same time may have asked for them.
-  const isOld = (file: string) => !folder.isChangedSince(file, startedMs)
-  const files = (platform.receipt()?.notAsked ?? []).filter(isOld)
-  if (files.length === 0) return
-  if (exitCode !== 0) {
-    const sentence = 'Nothing was pruned, because the run failed and may not have asked for everything.'
-    if (isPruning) log.problem({ event: 'not-pruned', files }, () => sentence)
-    return
-  }
-  if (isPruning) await removeRecordings(folder, files)
-  const title = isPruning
-    ? 'Removed, because this run did not ask for them'
-    : 'Not asked for in this run (--prune removes them)'
-  log.event({ event: isPruning ? 'pruned' : 'not-asked', files }, () =>
-    [`${title}: ${pluralize(files.length, 'recording')}`, ...listedFiles(files)].join('\n'),
+  if (objection !== undefined) log.problem({ event: 'not-pruned', files: notAsked, objection }, () => objection)
+  listed(
+    'pruned',
+    `Removed, because these tests no longer ask for them: ${pluralize(removed.length, 'recording')}`,
+    removed,
   )
+  listed(
+    'not-asked',
+    `Not asked for in this run${adviceOn(ended, ofNoTest)}: ${pluralize(notAsked.length, 'recording')}`,
+    notAsked,
+  )
+  listed('gone-tests', `Tests that have recordings, and did not run: ${goneTests.length}`, goneTests)
   log.end()
+}
+
+function adviceOn({ isPruning, isWhole }: Pick<EndedRun, 'isPruning' | 'isWhole'>, ofNoTest: number): string {
+  if (ofNoTest > 0 && !isWhole) return ' (if all tests ran, --whole --prune removes them)'
+  return isPruning ? '' : ' (--prune removes them)'
+}
+
+async function forgetPrompts({ loaded }: Platform, gone: readonly string[]): Promise<void> {
+  if (!loaded.config.recordings.prompts) return
+  const { forgetTests } = await import('./recordings.js')
+  await forgetTests(loaded, gone)
 }

@@ -136,11 +136,11 @@ export function unknownCommand([first = '', second = '']: readonly string[]): Us
 
 /** The configuration options that flags set. --mode applies to all endpoints and overrides `modes`. */
 function overridesOf(flagTexts: ReadonlyMap<string, string>, flags: Flags): readonly Override[] {
-  const overrides = Object.entries(flags).flatMap(([name, { option, isPath }]: [string, Flag]) => {
+  const overrides = Object.entries(flags).flatMap(([name, { type, option, isPath }]: [string, Flag]) => {
     const text = flagTexts.get(name)
     if (!option || text === undefined) return []
     // An empty path stays empty, so that it is rejected as it is in a configuration file.
-    const value = isPath ? text && path.resolve(text) : fromText(option, text)
+    const value = isPath ? text && path.resolve(text) : type === 'boolean' || fromText(option, text)
     return [{ path: option, value, origin: `--${name}` }]
   })
   const isModeSet = overrides.some(({ path }) => path[0] === 'mode')

@@ -115,6 +115,10 @@ export const optionFlags = {
     'recordings',
     'onMiss',
   ),
+  any: {
+    ...toggle('With --on-miss nearest: also answer requests of a test with changed messages'),
+    option: ['recordings', 'any'],
+  },
   state: option(
     textFlag('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
     'state',
@@ -142,6 +146,7 @@ export const runFlags = {
   quiet: outputFlags.quiet,
   strict: toggle('Exit with code 1 if a request had no recording'),
   'strict-unused': toggle('Like --strict, and also if a recording was never used'),
+  whole: toggle('All tests run, so that recordings of other tests are unused'),
   'fail-on-violation': toggle('Exit with code 1 if an answer violated the contract'),
   verbose: toggle('Also log bodies'),
 } as const satisfies Flags

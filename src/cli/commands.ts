@@ -44,8 +44,9 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   ],
   Recordings: [
     ['recordings prune', 'Remove recordings that are unused, errors, incomplete, broken or old', recordings],
+    ['recordings repair', "Take out conflict markers, and write today's form", recordings],
     ['recordings prompts', 'Write what recordings tell the model into prompts.yaml, for review', recordings],
-    ['recordings accept', 'Adopt the prompts of a run with --on-miss nearest, offline', accept],
+    ['recordings accept', 'Adopt the requests of a run with --on-miss nearest, offline', accept],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', recordings],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
     ['import FILE.har', 'Turn a HAR file into recordings; - is standard input', har],

@@ -9,7 +9,7 @@ import type { ListedRule } from '../replies/operations.js'
 import { requireAddress } from '../state/index.js'
 import { command, optionFlags } from './command.js'
 import { loadedConfig, withPlatform } from './load.js'
-import { pluralize } from './output.js'
+import { pluralize, printable } from './output.js'
 
 const checkConfig = command({
   flags: optionFlags,
@@ -34,6 +34,9 @@ const checkConfig = command({
       ...(documents > 0 ? [pluralize(documents, 'OpenAPI document')] : []),
     ]
     const ignored = `Not read, because replies does not name this ending: ${notRead.join(', ')}\n`
+    const broken = await brokenRecordings(loaded)
+    for (const problem of broken) console.error(printable(problemInWords(problem)))
+    if (broken.length > 0) process.exitCode = 1
     return `${verdict}: ${counts.join(', ')}.\n${notRead.length > 0 ? ignored : ''}`
   },
 })
@@ -71,6 +74,11 @@ export function packageFolder(): string {
   const levels = path.resolve().split(path.sep).length
   const folders = Array.from({ length: levels }, (_, level) => `${'../'.repeat(level) || './'}node_modules/standin`)
   return folders.find(folder => existsSync(folder)) ?? './node_modules/standin'
+}
+
+async function brokenRecordings({ config, dir }: LoadedConfig) {
+  const { Folder, problemsIn } = await import('../recordings/index.js')
+  return problemsIn(new Folder(path.resolve(dir, config.recordings.dir)))
 }
 
 const print = command({ flags: optionFlags, run: line => printConfig(loadedConfig(line)) })

@@ -30,7 +30,7 @@ import { type WatchedFiles, watchFiles } from './watch.js'
 /** How long open streams may continue after the first signal. */
 const GRACE_MS = 3000
 
-/** The exit code when --strict or --fail-on-violation has failed, or answers drifted. */
+/** The exit code when --strict or --fail-on-violation has failed, or requests have changed. */
 const EXIT_FAILED = 1
 
 const dev = command({
@@ -74,7 +74,8 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
     const platform = await opening
     await platform.stop(graceMs)
     const exitCode = conclude(platform, log, flags) ? EXIT_FAILED : 0
-    if (platform.receipt()) (await import('./after-run.js')).noteReplay({ platform, startedMs, exitCode })
+    const ended = { exitCode, isWhole: flags.whole, isPruning: false, isSure: false }
+    if (platform.receipt()) await (await import('./after-run.js')).endRun({ platform, log, ...ended })
     process.exit(exitCode)
   })
   const platform = await opening

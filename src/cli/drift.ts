@@ -18,9 +18,11 @@ import type { Platform } from '../platform.js'
 import {
   type Capture,
   type DriftResult,
+  Folder,
   findDrift,
+  ignoreFrom,
+  Lookup,
   MOST_BODY_BYTES,
-  openFolder,
   type RecordedRequest,
   type SendToLive,
 } from '../recordings/index.js'
@@ -65,18 +67,19 @@ async function compareWithLive(
   const { config, dir } = platform.loaded
   const { upstream, recordings } = config
   if (upstream.baseUrl === '') throw new UsageError(`standin drift ${NEEDS_LIVE}`)
-  const folder = openFolder(path.resolve(dir, recordings.dir))
+  const folder = new Folder(path.resolve(dir, recordings.dir))
   const pattern = glob(only ?? '*')
-  const entries = (await folder.list()).filter(({ file }) => pattern.test(file))
-  if (only !== undefined && entries.length === 0) throw new UsageError(`No recording matches ${only}.`)
-  if (entries.length === 0)
+  const files = [...folder.files()].sort().filter(file => pattern.test(file))
+  if (only !== undefined && files.length === 0) throw new UsageError(`No recording matches ${only}.`)
+  if (files.length === 0)
     throw new StartError(`There are no recordings in ${relativePath(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
   const live = { upstream, credentialOf: liveCredentials(platform) }
-  const progress = progressOf(entries.length)
+  const progress = progressOf(files.length)
   const results = await findDrift({
     folder,
-    entries,
+    files,
+    lookup: new Lookup(folder, ignoreFrom(recordings.ignore)),
     concurrency,
     update,
     maxCalls,
@@ -89,7 +92,7 @@ async function compareWithLive(
     onStart: file => progress.at(printable(file)),
     onResult: progress.step,
   }).finally(progress.end)
-  return { results, total: entries.length }
+  return { results, total: files.length }
 }
 
 function liveCredentials({ ownPathsAt }: Platform): LiveOptions['credentialOf'] {

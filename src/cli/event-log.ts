@@ -21,7 +21,7 @@ import {
   type TerminalOutput,
 } from './output.js'
 import {
-  driftedText,
+  changedText,
   failsContract,
   failsStrict,
   missText,
@@ -60,7 +60,7 @@ export async function createEventLog(
   return {
     /** The misses so far, and those that were answered from the nearest recording. */
     missed: createMissGroups(),
-    drifted: createMissGroups(),
+    changed: createMissGroups(),
     /** Called before other text is written to the same terminal. */
     interrupt,
     /** Reports an event. With --quiet it is printed only if it is important. */
@@ -104,16 +104,17 @@ const MOST_SENTENCES = 5
 
 /**
  * Reports problems, beginning with those that have already occurred. Of misses that differ in the same way, people see
- * the first; `conclude` counts the others, and sums up what drifted. So it is with violations of the contract.
+ * the first; `conclude` counts the others, and sums up what has changed. So it is with violations of the contract.
  */
 export function logProblems(platform: Platform, log: EventLog, { json }: Pick<Flags, 'json'>): void {
   const { onMiss, violations } = platform
   // The receipt counts them.
   const isRecorded = platform.loaded.config.recordings.onMiss === 'record'
-  const logMiss = ({ drifted, ...miss }: Miss) => {
-    const isNew = (drifted ? log.drifted : log.missed).add(miss)
-    const isShown = isNew && !drifted && !isRecorded && log.missed.groups().length <= MOST_MISSES
-    if (json || isShown) log.problem({ event: drifted ? 'drifted' : 'miss', ...miss }, colors => missText(miss, colors))
+  const logMiss = ({ changed, ...miss }: Miss) => {
+    const isNew = (changed ? log.changed : log.missed).add(miss)
+    const isShown = isNew && !changed && !isRecorded && log.missed.groups().length <= MOST_MISSES
+    const event = changed ? { event: 'changed', changed } : { event: 'miss' }
+    if (json || isShown) log.problem({ ...event, ...miss }, colors => missText(miss, colors))
   }
   const shown = new Set<string>()
   const logViolations = (violating: EndpointViolations) => {
@@ -156,7 +157,7 @@ export const logMessages = (platform: Pick<Platform, 'onMessage'>, log: Pick<Eve
 
 /** Reports how a finished run went; with --quiet, only if it failed. Returns whether it failed. */
 export function conclude(platform: Platform, log: EventLog, flags: RunFlags): boolean {
-  const receipt = platform.receipt()
+  const receipt = platform.receipt(flags.whole)
   const isStrictFailure = failsStrict(receipt, flags)
   const isContractFailure = failsContract(platform, flags)
   const counts = platform.violations.counts()
@@ -170,10 +171,10 @@ export function conclude(platform: Platform, log: EventLog, flags: RunFlags): bo
     log.problem({ event: 'budget', sentence }, ({ red }) => red(printable(sentence)))
   const more = sentences.length - MOST_SENTENCES
   if (more > 0 && !flags.json) log.problem({}, ({ red }) => red(`… and ${more} more over the budget.`))
-  const causes = log.drifted.causes()
+  const causes = log.changed.causes()
   if (causes.length > 0) {
     const listed = causes.map(({ difference, count, met }) => ({ ...difference, count, scopes: [...met] }))
-    log.event({ event: 'causes', causes: listed }, colors => driftedText(log.drifted, flags, colors), true)
+    log.event({ event: 'causes', causes: listed }, colors => changedText(log.changed, flags, colors), true)
   }
   log.end()
   return isStrictFailure || isContractFailure || sentences.length > 0 || causes.length > 0

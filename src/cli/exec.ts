@@ -29,14 +29,15 @@ import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
 import { createSummary } from './summary.js'
 
-/** The exit code if the child succeeded, but --strict or --fail-on-violation failed, or answers drifted. */
+/** The exit code if the child succeeded, but --strict or --fail-on-violation failed, or requests have changed. */
 const EXIT_FAILED = 1
 
 const execFlags = {
   ...runFlags,
   port: { ...runFlags.port, meaning: 'Port to listen on (any free port)' },
   state: { ...runFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
-  prune: toggle('After recording: remove recordings of the same endpoints that were not asked for'),
+  prune: toggle('Remove recordings that the tests which ran did not ask for'),
+  yes: toggle('With --prune: also if that is more than half of the folder'),
   speed: { ...runFlags.speed, meaning: 'Speed of replay: 1 as recorded, 0 without pauses (0)' },
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
@@ -61,7 +62,6 @@ export const execCommands = {
 async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
-  const startedMs = Date.now()
   requireAdversary(flags)
   if (flags.adversary && flags.summary !== undefined)
     throw new UsageError('--summary is about one run. With --adversary, use --json, and send the report to a file.')
@@ -97,7 +97,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   }
   logProblems(platform, log, flags)
   const endUnknownPaths = logUnknownPaths(platform, log, { atEnd: true })
-  const summarize = flags.summary === undefined ? undefined : createSummary(flags.summary, platform)
+  const summarize = flags.summary === undefined ? undefined : createSummary(flags.summary, platform, flags.whole)
   // JSON output is for programs, which need no advice.
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
@@ -110,10 +110,8 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
   summarize?.(log, exitCode, environment.remarks)
   if (!platform.receipt()) return exitCode
-  const { endRecording, noteReplay } = await import('./after-run.js')
-  const ended = { platform, startedMs, exitCode }
-  noteReplay(ended)
-  await endRecording(ended, log, flags.prune)
+  const { endRun } = await import('./after-run.js')
+  await endRun({ platform, log, exitCode, isWhole: flags.whole, isPruning: flags.prune, isSure: flags.yes })
   return exitCode
 }
 
@@ -131,8 +129,8 @@ function adviseOnMisses({ loaded }: Platform, { child: program, flags }: Command
   const adviseIgnoring = memoized((advice: string) => console.error(colors.cyan(`→ ${advice}`)))
   let isAdvised = false
   return (miss: Miss) => {
-    // The summary has the advice on what drifted, and what is recorded now needs none.
-    if (miss.drifted || loaded.config.recordings.onMiss === 'record') return
+    // The summary has the advice on what has changed, and what is recorded now needs none.
+    if (miss.changed || loaded.config.recordings.onMiss === 'record') return
     if (miss.nearest?.ignore) adviseIgnoring(ignoreAdvice(miss.nearest.ignore))
     else if (!isAdvised) {
       isAdvised = true

@@ -6,9 +6,11 @@ import {
   type Folder,
   fileOf,
   type ImportResult,
+  keysOf,
+  Lookup,
   loadHar,
   type Recording,
-  type RecordingFile,
+  recordingText,
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { command, folderFlags, textFlag, toggle } from './command.js'
@@ -35,7 +37,7 @@ const importFile = command({
     const imported = importHar(har, origin, { ...source, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(printable(problemInWords(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes were skipped.')
-    const { written, existing } = await writeRecordings(folder, imported, flags.overwrite)
+    const { written, existing } = await writeRecordings(new Lookup(folder, ignore), imported, flags.overwrite)
     const data = importData(imported, written, existing)
     return { data, text: `${importLines(data, existing, base).join('\n')}\n` }
   },
@@ -44,33 +46,34 @@ const importFile = command({
 export const importCommands = { import: importFile }
 
 /** Returns the files that were written, and the number of exchanges that were not, because they were already recorded. */
-async function writeRecordings(folder: Folder, { byKey }: ImportResult, overwrites: boolean) {
-  const all = await folder.list()
+async function writeRecordings(lookup: Lookup, { byKey }: ImportResult, overwrites: boolean) {
+  await lookup.all()
   const written: string[] = []
   let existing = 0
-  for (const [key, recordings] of byKey) {
-    const old = all.filter(entry => entry.key === key)
+  for (const recordings of byKey.values()) {
+    const [first] = recordings
+    const keys = first && keysOf(first.request, lookup.ignore)
+    const old = keys ? lookup.equal(keys, '') : []
     if (old.length > 0 && !overwrites) existing += recordings.length
-    else written.push(...(await replaceRecordings(folder, key, recordings, old)))
+    else if (keys) written.push(...replaceRecordings(lookup.folder, recordings, keys, old))
   }
   return { written, existing }
 }
 
-async function replaceRecordings(
+function replaceRecordings(
   folder: Folder,
-  key: string,
   recordings: readonly Recording[],
-  old: readonly RecordingFile[],
+  { conversation }: ReturnType<typeof keysOf>,
+  old: readonly { readonly file: string; readonly place: number }[],
 ) {
-  const files: string[] = []
-  for (const [i, recording] of recordings.entries()) {
-    const nth = i + 1
+  const files = recordings.map(recording => {
     // Keeps the file name of the old recording, which may have been chosen by hand.
-    const file = old.find(entry => entry.nth === nth)?.file ?? fileOf(recording.request, key, nth)
-    folder.write(file, recording, key)
-    files.push(file)
-  }
-  for (const { file } of old) if (!files.includes(file)) folder.remove(file)
+    const file = old.find(({ place }) => place === recording.place)?.file
+    if (file === undefined) return folder.create(fileOf(recording.request, conversation, ''), recordingText(recording))
+    folder.replace(file, recordingText(recording))
+    return file
+  })
+  folder.remove(old.map(({ file }) => file).filter(file => !files.includes(file)))
   return files
 }
 

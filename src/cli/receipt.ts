@@ -7,7 +7,7 @@ import {
   missText as plainMissText,
   type ViolationCounts,
 } from '../check/finding.js'
-import { driftText, type MissGroup, type MissGroups, repeatText } from '../check/miss-groups.js'
+import { changesText, type MissGroup, type MissGroups, repeatText } from '../check/miss-groups.js'
 import { UsageError } from '../check/problem.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
 import type { LoadedConfig } from '../platform/config/load.js'
@@ -22,35 +22,52 @@ const MOST_LISTED = 10
 
 const UNUSED = 'Unused (if all tests ran, standin recordings prune --unused removes them):'
 
-export function receiptText(receipt: Receipt, colors: Colors): string {
-  const { unused, drifted, missed, notRecorded } = receipt
+/** `listsUnused` is false where unused recordings are listed elsewhere. */
+export function receiptText(receipt: Receipt, colors: Colors, listsUnused = true): string {
+  const { unused, missed, notRecorded, unreadable, remarks } = receipt
   // After a miss, what follows in its conversation is unused, too.
-  const isComplete = missed + drifted === 0 && !onlyRecorded(receipt)
+  const isComplete = listsUnused && missed + changedIn(receipt) === 0 && isJudged(receipt)
+  const broken = `${pluralize(unreadable.length, 'recording')} cannot be read (some may be repaired: standin recordings repair):`
   return [
     `Recordings: ${countsOf(receipt, colors).join(', ')}.`,
+    ...(unreadable.length > 0 ? [colors.red(broken), ...listedFiles(unreadable)] : []),
     ...(unused.length > 0 && isComplete ? [UNUSED, ...listedFiles(unused)] : []),
     ...(notRecorded.length > 0 ? ['Not recorded:', ...listedFiles(notRecorded)] : []),
+    ...remarks.slice(0, MOST_LISTED).map(remark => printable(remark)),
   ].join('\n')
 }
 
+/** How many requests were answered from the nearest recording. */
+const changedIn = ({ changedPrompts, changedMessages }: Receipt) => changedPrompts + changedMessages
+
 /** The first of some recordings, or of sentences about them, each on a line. */
 export function listedFiles(files: readonly string[]): readonly string[] {
-  const lines = files.slice(0, MOST_LISTED).map(file => `  ${file}`)
+  const lines = files.slice(0, MOST_LISTED).map(file => `  ${printable(file)}`)
   return files.length > MOST_LISTED ? [...lines, `  … and ${files.length - MOST_LISTED} more`] : lines
 }
 
 function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
-  const { served, drifted, missed, unused, passed, recorded } = receipt
+  const { missed, unused, passed, recorded } = receipt
   const forwardedText = `${passed} forwarded to the live platform`
   if (onlyRecorded(receipt)) return [forwardedText, recordedText(receipt, colors)]
   const missedText = missed > 0 ? colors.red(`${missed} missed`) : '0 missed'
   return [
-    drifted > 0 ? `${served} served (${colors.red(`${drifted} drifted`)})` : `${served} served`,
+    servedText(receipt, colors),
     missedText,
     `${unused.length} unused`,
     forwardedText,
     ...(recorded > 0 ? [recordedText(receipt, colors)] : []),
   ]
+}
+
+/** `19 served (3 from other tests, 16 changed prompts)`. */
+function servedText({ served, others, changedPrompts, changedMessages }: Receipt, { red }: Colors): string {
+  const parts = [
+    ...(others > 0 ? [`${others} from other tests`] : []),
+    ...(changedPrompts > 0 ? [red(pluralize(changedPrompts, 'changed prompt'))] : []),
+    ...(changedMessages > 0 ? [red(pluralize(changedMessages, 'changed message'))] : []),
+  ]
+  return `${served} served${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
 }
 
 /** `37 recorded (20 unchanged), of them 11 errors: 429 (9), 503 (2)`. */
@@ -65,6 +82,9 @@ function recordedText({ recorded, unchanged, errors }: Receipt, { red }: Colors)
 
 /** A run that only records replays nothing, so its unused recordings do not count. */
 const onlyRecorded = ({ served, missed, passed }: Receipt) => passed > 0 && served + missed === 0
+
+/** Whether unused recordings count. */
+export const isJudged = (receipt: Receipt) => !onlyRecorded(receipt)
 
 /** Whether --strict or --strict-unused makes the run fail. */
 export const failsStrict = (receipt: Receipt | undefined, flags: RunFlags): boolean =>
@@ -123,17 +143,23 @@ export function violationCountsText({ documented, decided, unjudged }: Violation
 
 const paintWith = ({ red, dim, cyan }: Colors) => ({ title: red, faint: dim, advice: cyan, harmless: printable })
 
-export const missText = (miss: Omit<Miss, 'drifted'>, colors: Colors): string => plainMissText(miss, paintWith(colors))
+export const missText = (miss: Omit<Miss, 'changed'>, colors: Colors): string => plainMissText(miss, paintWith(colors))
 
 /** A difference that several requests had, of which only the first was printed. */
 export const repeatedMissText = (group: MissGroup, colors: Colors): string => repeatText(group, paintWith(colors))
 
-/** What drifted, and how to accept it. */
-export const driftedText = (drifted: MissGroups, flags: PlaceFlags, colors: Colors): string =>
-  driftText(
-    drifted,
+/** What has changed in requests that the nearest recordings answered, and how to accept it. */
+export const changedText = (
+  changed: MissGroups,
+  flags: PlaceFlags & { readonly any: boolean },
+  colors: Colors,
+): string =>
+  changesText(
+    changed,
     paintWith(colors),
-    ['standin recordings accept', ...placesIn(flags, ['config', 'recordings'])].join(' '),
+    ['standin recordings accept', ...(flags.any ? ['--any'] : []), ...placesIn(flags, ['config', 'recordings'])].join(
+      ' ',
+    ),
   )
 
 /** The flags that say what to record, and where. */
@@ -171,7 +197,7 @@ export function missAdvice(
 
 function isEmpty(folder: string): boolean {
   try {
-    return !readdirSync(folder, { recursive: true }).some(name => String(name).endsWith('.yaml'))
+    return !readdirSync(folder, { recursive: true }).some(name => /\.ya?ml$/.test(String(name)))
   } catch {
     return true
   }

@@ -1,74 +1,87 @@
-/** `standin recordings prune`, `scan` and `prompts`: removes recordings that are no longer needed, finds secrets in them, and lists their prompts for review. */
-import { readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises'
+/** `standin recordings prune`, `repair`, `scan` and `prompts`: removes recordings that are no longer needed, repairs damaged ones, finds secrets in them, and lists their prompts for review. */
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { tokenizerNamed } from '../chat/tokens/index.js'
-import { type Problem, ProblemsError, StartError, UsageError, unreadable } from '../check/problem.js'
+import { type Problem, ProblemsError, problemInWords, StartError, UsageError, unreadable } from '../check/problem.js'
 import { mapInParallel } from '../core/work.js'
-import { redactionRules } from '../platform/config/load.js'
+import { type LoadedConfig, redactionRules } from '../platform/config/load.js'
+import { promptsFileOf, writePrompts } from '../prompts/index.js'
 import {
-  type Folder,
+  Folder,
   ignoreFrom,
-  isPassingStatus,
-  leftoversIn,
-  openFolder,
+  isProblem,
+  type Prunable,
+  type PruneReason,
+  problemsIn,
+  prunableIn,
   type Recording,
-  readReplayNotes,
+  repairFolder,
   secretsInRecording,
-  writePrompts,
+  tooMany,
 } from '../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
 import { command, folderFlags, textFlag, toggle } from './command.js'
 import { loadedConfig } from './load.js'
-import { pluralize, relativePath } from './output.js'
+import { pluralize, printable, relativePath } from './output.js'
+import { listedFiles } from './receipt.js'
 
 /** The configured folder of recordings, for the commands that work on it. */
 export function openRecordings(line: Parameters<typeof loadedConfig>[0]) {
   const { config, dir } = loadedConfig(line)
   return {
     config,
-    folder: openFolder(path.resolve(dir, config.recordings.dir)),
+    folder: new Folder(path.resolve(dir, config.recordings.dir)),
     ignore: ignoreFrom(config.recordings.ignore),
     rules: redactionRules(config),
   }
 }
 
-type Reason = 'unused' | 'error' | 'incomplete' | 'old' | 'broken' | 'leftover'
-
-interface Prunable {
-  readonly file: string
-  readonly reasons: readonly Reason[]
-}
-
 const prune = command({
   flags: {
     ...folderFlags,
-    unused: toggle('Remove recordings that the last complete replay did not use'),
+    unused: toggle('Remove recordings that the tests of the last run did not use'),
+    whole: toggle('With --unused: all tests ran, so that recordings of other tests are unused'),
     errors: toggle('Remove recordings of errors that pass: 408, 429 and 5xx'),
     incomplete: toggle('Remove recordings of answers that broke off'),
     'older-than': textFlag('AGE', 'Remove older recordings: 30d, 12h, 15m'),
     broken: toggle('Remove recordings that cannot be read'),
+    yes: toggle('Also if that is more than half of the folder'),
     'dry-run': toggle('Only print what would be removed'),
   },
   async run(line) {
-    const { unused, errors, incomplete, 'older-than': age, broken, 'dry-run': isDry } = line.flags
+    const { unused, whole, errors, incomplete, 'older-than': age, broken, yes, 'dry-run': isDry } = line.flags
     const maxAgeMs = age === undefined ? Number.POSITIVE_INFINITY : ageMsOf(age)
-    const { folder } = openRecordings(line)
-    const replay = lastReplay(folder)
-    if (unused && replay.objection !== undefined)
-      throw new ProblemsError([{ origin: relativePath(folder.dir), sentence: replay.objection }])
-    const all = await prunableIn(folder, maxAgeMs, replay.unused)
+    const { folder, config } = openRecordings(line)
+    const { prunable, lastRun } = prunableIn(folder, maxAgeMs, whole)
+    if (unused && lastRun.objection !== undefined)
+      throw new ProblemsError([{ origin: relativePath(folder.dir), sentence: lastRun.objection }])
     if (!unused && !errors && !incomplete && age === undefined && !broken) {
-      return { data: { dryRun: true, candidates: countByReason(all), removed: [] }, text: candidatesText(all, replay) }
+      const data = { dryRun: true, candidates: countByReason(prunable), removed: [] }
+      return { data, text: candidatesText(prunable, lastRun) }
     }
     const isChosen = { unused, error: errors, incomplete, old: true, broken, leftover: true }
-    const chosen = all
+    const chosen = prunable
       .map(({ file, reasons }) => ({ file, reasons: reasons.filter(reason => isChosen[reason]) }))
       .filter(({ reasons }) => reasons.length > 0)
-    const files = chosen.map(({ file }) => file)
-    if (!isDry) await removeRecordings(folder, files)
+    const recordings = chosen.filter(({ reasons }) => !reasons.includes('leftover'))
+    const objection = yes || isDry ? undefined : tooMany(recordings.length, folder)
+    if (objection !== undefined) throw new ProblemsError([{ origin: relativePath(folder.dir), sentence: objection }])
+    if (!isDry) folder.remove(chosen.map(({ file }) => file))
+    if (!isDry && unused && whole) await forgetTestsIn(folder, lastRun.goneTests, config)
     return { data: { dryRun: isDry, removed: chosen }, text: removedText(chosen, isDry) }
   },
 })
+
+/** Removes the entries of tests from the file of prompts, if there is one. */
+export const forgetTests = ({ config, dir }: LoadedConfig, gone: readonly string[]) =>
+  forgetTestsIn(new Folder(path.resolve(dir, config.recordings.dir)), gone, config)
+
+async function forgetTestsIn(folder: Folder, gone: readonly string[], config: LoadedConfig['config']): Promise<void> {
+  const hasFile = await stat(promptsFileOf(folder)).catch(() => undefined)
+  if (!hasFile || gone.length === 0) return
+  const tokenizer = await tokenizerNamed(config.tokenizer)
+  await writePrompts({ folder, ignore: ignoreFrom(config.recordings.ignore), tokenizer, tests: new Map(), gone })
+}
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -79,74 +92,16 @@ function ageMsOf(age: string): number {
   throw new UsageError(`--older-than must be a number followed by m, h or d, not "${age}".`)
 }
 
-/** The recordings that could be removed, and the temporary files of killed processes, which are never needed. */
-async function prunableIn(folder: Folder, maxAgeMs: number, unused: ReadonlySet<string>) {
-  const files = (await folder.list()).map(({ file }) => file)
-  const recordings = await mapInParallel(files, async (file): Promise<Prunable> => {
-    const reasons = await reasonsToPrune(folder, file, maxAgeMs)
-    return { file, reasons: unused.has(file) ? ['unused', ...reasons] : reasons }
-  })
-  const leftovers = (await leftoversIn(folder.dir)).map((file): Prunable => ({ file, reasons: ['leftover'] }))
-  return [...recordings, ...leftovers]
-}
-
-async function reasonsToPrune({ read }: Folder, file: string, maxAgeMs: number): Promise<readonly Reason[]> {
-  try {
-    const { recordedAt, response } = await read(file)
-    const isOld = Date.now() - Date.parse(recordedAt) > maxAgeMs
-    return [
-      ...(isPassingStatus(response.status) ? (['error'] as const) : []),
-      ...(response.complete ? [] : (['incomplete'] as const)),
-      ...(isOld ? (['old'] as const) : []),
-    ]
-  } catch (error) {
-    if (error instanceof ProblemsError) return ['broken']
-    throw error
-  }
-}
-
-/** Which recordings the last replay did not use, or why that is not known. */
-function lastReplay(folder: Folder) {
-  const notes = readReplayNotes(folder.dir)
-  const [first, ...others] = notes
-  const failed = notes.find(({ exitCode }) => exitCode !== 0)
-  const nothing = { unused: new Set<string>(), summary: '' }
-  if (!first) return { ...nothing, objection: `No replay of it is noted. ${REPLAY_FIRST}` }
-  if (failed) {
-    const end = `The last replay ended with exit code ${failed.exitCode}, so it may not have used everything.`
-    return { ...nothing, objection: `${end} ${REPLAY_FIRST}` }
-  }
-  // What several replays at once did not use, and what has not been recorded since.
-  const endedMs = Math.min(...notes.map(note => note.endedMs))
-  const unused = first.unused.filter(
-    file => others.every(note => note.unused.includes(file)) && !folder.isChangedSince(file, endedMs),
-  )
-  const served = notes.reduce((sum, note) => sum + note.served, 0)
-  const summary = `The last replay ended at ${new Date(endedMs).toISOString()} after ${pluralize(served, 'answer')}.`
-  return { unused: new Set(unused), summary, objection: undefined }
-}
-
-const REPLAY_FIRST = 'Replay all tests first: standin exec --mode replay -- npm test.'
-
-/** Removes recordings, and the folders that are empty then, but not the folder of recordings itself. Rejects with the error of the file system. */
-export async function removeRecordings({ dir, remove }: Folder, files: readonly string[]): Promise<void> {
-  for (const file of files) remove(file)
-  for (const folder of new Set(files.map(file => path.posix.dirname(file)))) {
-    try {
-      for (let at = folder; at !== '.'; at = path.posix.dirname(at)) await rmdir(path.join(dir, at))
-    } catch {
-      // This folder is not empty, and neither are those above.
-    }
-  }
-}
-
 function countByReason(all: readonly Prunable[]) {
-  const counts: Partial<Record<Reason, number>> = {}
+  const counts: Partial<Record<PruneReason, number>> = {}
   for (const reason of all.flatMap(({ reasons }) => reasons)) counts[reason] = (counts[reason] ?? 0) + 1
   return counts
 }
 
-function candidatesText(all: readonly Prunable[], { objection, summary }: ReturnType<typeof lastReplay>): string {
+function candidatesText(
+  all: readonly Prunable[],
+  { objection, summary }: ReturnType<typeof prunableIn>['lastRun'],
+): string {
   const { unused = 0, error = 0, incomplete = 0, broken = 0, leftover = 0 } = countByReason(all)
   const lines = [
     'Nothing was removed. Choose what to remove:',
@@ -181,6 +136,9 @@ const scan = command({
     const problems = results.flatMap(result => (Array.isArray(result) ? [] : [result]))
     if (problems.length > 0) throw new ProblemsError(problems)
     const found = results.filter(Array.isArray).flat()
+    const broken = problemsIn(folder)
+    for (const problem of broken) console.error(printable(problemInWords(problem)))
+    if (broken.length > 0) process.exitCode = 1
     if (found.length === 0) return { data: found, text: `No secrets in ${pluralize(files.length, 'file')}.\n` }
     process.exitCode = 1
     const words = found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
@@ -228,33 +186,25 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   }
   // Binary files are read as latin1, which keeps byte positions and the ASCII letters of secrets.
   const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
-  const recording = await recordingOf(path.relative(folder.dir, file), folder)
+  const recording = recordingOf(path.relative(folder.dir, file), folder)
   const inRecording = recording ? secretsInRecording(recording, rules) : []
   return findSecrets(text, rules, inRecording).map(finding => ({ file, ...finding }))
 }
 
-/** `undefined` for another file. Invalid recordings are reported by other commands. */
-async function recordingOf(file: string, folder: Folder): Promise<Recording | undefined> {
-  if (!file.endsWith('.yaml') || file.startsWith('..')) return undefined
-  return folder.read(file).catch((error: unknown) => {
-    if (error instanceof ProblemsError) return undefined
-    throw error
-  })
+/** `undefined` for another file, and for one that cannot be read. */
+function recordingOf(file: string, folder: Folder): Recording | undefined {
+  const name = file.replaceAll(path.sep, '/')
+  const recording = folder.files().has(name) ? folder.read(name) : undefined
+  return recording && !isProblem(recording) ? recording : undefined
 }
 
 const prompts = command({
   flags: folderFlags,
   async run(line) {
     const { config, folder, ignore } = openRecordings(line)
-    const { file, prompts, hasChanged } = await writePrompts({
-      folder,
-      ignore,
-      tokenizer: await tokenizerNamed(config.tokenizer),
-      tests: new Map(),
-      definitions: [],
-      isAboutRecordings: true,
-      isComplete: true,
-    }).catch(error => {
+    const tokenizer = await tokenizerNamed(config.tokenizer)
+    const parts = { folder, ignore, tokenizer, tests: new Map(), isFromRecordings: true }
+    const { file, prompts, hasChanged } = await writePrompts(parts).catch(error => {
       throw error instanceof ProblemsError
         ? error
         : new StartError(`prompts.yaml was not written (${error.code ?? error}).`)
@@ -264,8 +214,26 @@ const prompts = command({
   },
 })
 
+const repair = command({
+  flags: { ...folderFlags, 'dry-run': toggle('Only print what would be repaired') },
+  run(line) {
+    const isDry = line.flags['dry-run']
+    const { folder, ignore } = openRecordings(line)
+    const { repaired, problems } = repairFolder(folder, ignore, isDry)
+    const lines = repaired.map(
+      ({ file, what, to }) => `${file}: ${what}${to === undefined || to === file ? '' : ` → ${to}`}`,
+    )
+    const end = `${pluralize(repaired.length, 'file')} ${isDry ? 'would be repaired' : 'repaired'}.`
+    for (const problem of problems) console.error(printable(problemInWords(problem)))
+    if (problems.length > 0) process.exitCode = 1
+    const data = { dryRun: isDry, repaired, problems }
+    return { data, text: `${[...listedFiles(lines).map(text => text.trim()), end].map(printable).join('\n')}\n` }
+  },
+})
+
 export const recordingsCommands = {
   'recordings prune': prune,
+  'recordings repair': repair,
   'recordings scan': scan,
   'recordings prompts': prompts,
 }

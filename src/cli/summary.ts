@@ -4,13 +4,13 @@ import { causeText, type MissGroups, missGroupText } from '../check/miss-groups.
 import type { Exchange } from '../core/exchange.js'
 import type { Platform } from '../platform.js'
 import { noColors } from './output.js'
-import { receiptText, violatingAnswerText } from './receipt.js'
+import { isJudged, receiptText, violatingAnswerText } from './receipt.js'
 
 /** At most this many groups of misses, files and findings are listed. */
 const MOST_IN_SECTION = 20
 
 /** Counts the requests from now on. The returned function appends the summary to the file, and throws the system's error. */
-export function createSummary(file: string, platform: Platform) {
+export function createSummary(file: string, platform: Platform, isWhole: boolean) {
   const counts = new Map<string, { total: number; failed: number }>()
   platform.journal.follow(exchange => {
     const name = nameOfEndpoint(exchange)
@@ -20,23 +20,23 @@ export function createSummary(file: string, platform: Platform) {
     counts.set(name, count)
   })
   return (
-    { missed, drifted }: { readonly missed: MissGroups; readonly drifted: MissGroups },
+    { missed, changed }: { readonly missed: MissGroups; readonly changed: MissGroups },
     exitCode: number,
     remarks: readonly string[],
   ) => {
-    const receipt = platform.receipt()
+    const receipt = platform.receipt(isWhole)
     const violations = platform.violations.list()
     const sections = [
       `### Standin: mode ${platform.mode}, exit code ${exitCode}`,
       requestsTable(counts),
-      ...(receipt ? [receiptText({ ...receipt, unused: [] }, noColors)] : []),
+      ...(receipt ? [receiptText(receipt, noColors, false)] : []),
       section('Misses', missed.groups().map(missGroupText)),
       section(
-        'Answered from recordings of other prompts',
-        drifted.causes().map(cause => causeText(cause)),
+        'Changed requests that the nearest recordings answered',
+        changed.causes().map(cause => causeText(cause)),
       ),
       section('Variables', remarks),
-      section('Unused recordings', receipt && receipt.served > 0 ? receipt.unused : []),
+      section('Unused recordings', receipt && isJudged(receipt) ? receipt.unused : []),
       section('Not asked for in this run', receipt?.notAsked ?? []),
       section(
         'Findings',

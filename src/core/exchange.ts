@@ -100,6 +100,16 @@ export interface PathSource {
   faultFor?(exchange: Exchange): Promise<Fault | undefined>
 }
 
+/** A test that runs in the same process. */
+export interface RunningTest {
+  /** The absolute path of its file. */
+  readonly file: string
+  /** Missing if no test of the file is running, or several may be. */
+  readonly name?: string | undefined
+  /** Whether several may be. */
+  readonly isConcurrent?: true | undefined
+}
+
 /** One request until its answer has been sent. The stages of the request line (http/line.ts) fill in its fields. */
 export interface Exchange {
   readonly method: string
@@ -121,6 +131,8 @@ export interface Exchange {
   caller: Caller
   /** The test that the request belongs to, where several share a server; empty for none. */
   scope: string
+  /** The test that was running in this process when the request arrived; of tests that run at the same time, only their file. */
+  running?: RunningTest | undefined
   /** The scopes to which it could belong, and what names each, if there is more than one. The first counts. */
   scopeCandidates?: readonly { readonly by: string; readonly scope: string }[] | undefined
   /** The endpoint, once it is known. */

@@ -111,10 +111,17 @@ export interface Forward {
 export interface ResponseObserver {
   /** The original status, headers, as node's flat array of names and values, without hop-by-hop headers, and reason phrase. */
   head(status: number, headers: readonly string[], statusText?: string): void
+  /** In place of `head` if the live platform refuses our own credential. `why` is the end of a sentence. */
+  refused?(why: string): void
   /** Bytes of the body, as the network delivered them. */
   bytes(bytes: Buffer): void
-  /** True if the live platform's answer is complete; false if it broke off, the client disconnected, or there was no answer. */
-  end(complete: boolean): void
+  /** The client has left. An observer that has this gets the rest of the answer, until it calls `stop`. */
+  left?(stop: () => void): void
+  /**
+   * True if the live platform's answer is complete; false if it broke off, or there was no answer. `isLeft` is true if the client had
+   * left, and the rest was not awaited.
+   */
+  end(complete: boolean, isLeft?: boolean): void
 }
 
 /** What produced an answer. */
@@ -137,8 +144,8 @@ export type AnsweredBy =
   | { readonly kind: 'mcp'; readonly path: string }
   /** The tables, as this role. */
   | { readonly kind: 'tables'; readonly role: string }
-  /** `drifted` if the recorded request has other instructions, tools or parameters. */
-  | { readonly kind: 'recording'; readonly file: string; readonly drifted?: boolean }
+  /** `changed` if it is the nearest recording: what of the request it has otherwise. */
+  | { readonly kind: 'recording'; readonly file: string; readonly changed?: 'prompt' | 'message' }
   /** An operation of an OpenAPI document, and the name of the example, if one was sent. */
   | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
   /** The live platform at this address, and the recording that was made of its answer. */
@@ -182,7 +189,7 @@ export function sourceInWords(by: AnsweredBy): string {
     case 'tables':
       return `tables as ${by.role}`
     case 'recording':
-      return `recording ${by.file}${by.drifted ? ' (drifted)' : ''}`
+      return `recording ${by.file}${by.changed ? ` (changed ${by.changed})` : ''}`
     case 'openapi':
       return by.example ? `${by.document}, example ${by.example}` : by.document
     case 'live':

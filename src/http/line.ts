@@ -5,7 +5,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createIds, uptimeMs } from '../core/clock.js'
 import { internalError, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
-import { anonymous, type Caller, type Exchange, type Outcome, usesRecordings } from '../core/exchange.js'
+import {
+  anonymous,
+  type Caller,
+  type Exchange,
+  type Outcome,
+  type RunningTest,
+  usesRecordings,
+} from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth, isReserved, isRest } from '../core/paths.js'
 import { type Answer, type Forward, isWholeBody, type PacedBody, type Reply } from '../core/reply.js'
@@ -40,7 +47,7 @@ export interface LineParts extends ScopeParts {
   readonly contractHeaders: () => readonly string[]
 }
 
-interface LineServices {
+export interface LineServices {
   readonly pacer: Pacer
   /** Tells the journal of an exchange that begins. */
   readonly begin: (exchange: Exchange, number: number) => void
@@ -50,6 +57,8 @@ interface LineServices {
   readonly onEnd: (exchange: Exchange) => void
   /** Called with internal errors. */
   readonly report: (error: unknown) => void
+  /** The test that is running in this process, if one is. */
+  readonly runningTest: () => RunningTest | undefined
 }
 
 export interface Line {
@@ -79,6 +88,7 @@ export function createLine(current: () => LineParts, services: LineServices): Li
     accept(request, response, path) {
       const { platform, auth, tables, scopes, scopesBy, first, firstWithFault, exits } = line
       const exchange = newExchange(request, path)
+      exchange.running = services.runningTest()
       const { baggage, [SCOPE_HEADER]: scope } = request.headers
       if (baggage !== undefined || scope !== undefined) scopes.decide(exchange, scopesBy)
       services.begin(exchange, ++count)
@@ -410,6 +420,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     endedMs: undefined,
     caller: anonymous,
     scope: '',
+    running: undefined,
     endpoint: undefined,
     mode: undefined,
     body: undefined,

@@ -70,10 +70,11 @@ export function createProxy(options: ProxyOptions): Upstream {
 /** Sets the path to request on the live platform, and the headers to send. */
 function addTarget(
   proxied: ProxiedRequest,
-  { headers, query }: ForwardedCredential,
+  { headers, query, option }: ForwardedCredential,
   { prefix, host }: { readonly prefix: string; readonly host: string },
 ): void {
   const { request, exchange, isUncompressed, observer } = proxied.context
+  proxied.credential = option
   proxied.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
   proxied.headers = Object.assign(forwardedHeaders(exchange.headers, exchange.body), headers, { host })
   if (exchange.isWebSocket) Object.assign(proxied.headers, { connection: 'Upgrade', upgrade: 'websocket' })

@@ -109,7 +109,7 @@ const answeredBy = v.variant('kind', [
   closed({ kind: kind('resource'), path: text }),
   closed({ kind: kind('mcp'), path: text }),
   closed({ kind: kind('tables'), role: text }),
-  closed({ kind: kind('recording'), file: text, drifted: optionalMember(boolean) }),
+  closed({ kind: kind('recording'), file: text, changed: optionalMember(word(['prompt', 'message'])) }),
   closed({ kind: kind('openapi'), document: text, operation: text, example: optionalMember(text) }),
   closed({ kind: kind('live'), baseUrl: optionalMember(text), recordedAs: optionalMember(text) }),
 ])

@@ -4,7 +4,7 @@ import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
 import { requestsWebSocket } from '../http/body.js'
 import { type App, createEntrance, createTraffic, pathOfTarget, type Traffic } from '../http/entrance.js'
-import { createLine, type LineParts } from '../http/line.js'
+import { createLine, type LineParts, type LineServices } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
 import { createMount, refuse } from '../http/mount.js'
 import { createPacer } from '../http/pacer.js'
@@ -19,12 +19,13 @@ interface Dependencies {
   readonly loadApp: () => Promise<App>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
+  readonly runningTest: LineServices['runningTest']
 }
 
 /** Used if no port is opened. */
 const noListener: Listener = { port: 0, stop: async () => {}, renew: () => {} }
 
-export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies) {
+export function createDelivery({ line: parts, journal, loadApp, warn, report, runningTest }: Dependencies) {
   const traffic = createTraffic()
   const line = createLine(parts, {
     begin: journal.begin,
@@ -32,6 +33,7 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     onEnd: traffic.onEnd,
     pacer: createPacer(),
     report,
+    runningTest,
   })
   let listener = noListener
   const app = createLazyApp({ loadApp, report })

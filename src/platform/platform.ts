@@ -10,7 +10,7 @@ import type { Traffic } from '../http/entrance.js'
 import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
 import type { Journal } from '../journal/index.js'
-import type { Miss, Receipt } from '../recordings/index.js'
+import type { EndedRun, Miss, Receipt, Tidied } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { ResourceRows } from '../resources/manage.js'
 import type { MessageRow } from '../state/rows.js'
@@ -67,7 +67,11 @@ export interface OpenPlatform {
    */
   switchMode(mode: Mode, modes?: ModesByEndpoint): void
   /** How recordings were used so far; `undefined` if no mode uses them. */
-  receipt(): Receipt | undefined
+  receipt(isWhole?: boolean): Receipt | undefined
+  /** The running test of this process has ended. */
+  endTest(hasPassed: boolean): void
+  /** Removes the recordings that a recording run no longer asks for, and leaves a note about the run. Call it after `stop`. Rejects with the error of the file system. */
+  endRun(ended: Pick<EndedRun, 'exitCode' | 'isWhole' | 'isPruning' | 'isSure'>): Promise<Tidied | undefined>
   /** The contract violations of live and recorded answers. */
   readonly violations: Pick<Violations, 'counts' | 'list' | 'onViolating' | 'settle'>
   /** The latest requests without a recording, newest first. */

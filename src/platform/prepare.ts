@@ -6,7 +6,7 @@ import { type Tokenizer, tokenizerNamed } from '../chat/tokens/index.js'
 import { pathInWords } from '../check/check.js'
 import { endlessExpressions } from '../check/expressions.js'
 import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
-import type { PathSource } from '../core/exchange.js'
+import type { PathSource, RunningTest } from '../core/exchange.js'
 import { allOrProblems } from '../core/work.js'
 import { type McpServer, mcpServerAt, mcpServers } from '../mcp/options.js'
 import { createRedact, type Redact } from '../redact/index.js'
@@ -17,13 +17,6 @@ import { idOfUser } from '../supabase/seeds.js'
 import { createTokens, type Tokens } from '../supabase/tokens.js'
 import type { PreparedTables } from '../tables/read.js'
 import { type ConfigSources, type LoadedConfig, redactionRules, replyFilesOf } from './config/load.js'
-
-/** The test that is running, in this process. */
-export interface CurrentTest {
-  /** Its file, relative to the current folder. */
-  readonly file: string
-  readonly name: string
-}
 
 /** The sources of a platform. */
 export interface PlatformSources extends ConfigSources {
@@ -36,7 +29,7 @@ export interface PlatformSources extends ConfigSources {
   /** Called with warnings, as sentences. */
   readonly warn?: (sentence: string) => void
   /** The test that is running, which requests without a scope belong to. */
-  readonly currentTest?: () => CurrentTest | undefined
+  readonly currentTest?: () => RunningTest | undefined
 }
 
 /** The code of MCP servers. */

@@ -3,21 +3,19 @@ import path from 'node:path'
 import { tokenizerNamed } from '../chat/tokens/index.js'
 import { type Exchange, usesRecordings } from '../core/exchange.js'
 import type { Journal } from '../journal/index.js'
-import type { Definition, Sent, Uses } from '../recordings/index.js'
+import type { Sent, Uses } from '../prompts/index.js'
 import type { ResetOptions } from './part.js'
-import type { PlatformSources, PreparedConfig } from './prepare.js'
+import type { PreparedConfig } from './prepare.js'
 
 interface PromptsParts {
   readonly journal: Pick<Journal, 'follow' | 'isPast'>
   readonly warn: (sentence: string) => void
-  readonly currentTest: NonNullable<PlatformSources['currentTest']>
 }
 
 type Configured = Pick<PreparedConfig, 'loaded' | 'redact'>
 
-export function createPromptsPart({ journal, warn, currentTest }: PromptsParts, current: () => Configured) {
-  const tests = createTests(currentTest)
-  const definitions = new Map<string, Definition>()
+export function createPromptsPart({ journal, warn }: PromptsParts, current: () => Configured) {
+  const tests = createTests()
   const overspent: string[] = []
   let settings: Settings | undefined
   let stopFollowing = () => {}
@@ -29,7 +27,7 @@ export function createPromptsPart({ journal, warn, currentTest }: PromptsParts, 
       stopFollowing()
       settings = next
       stopFollowing = next
-        ? journal.follow(exchange => journal.isPast(exchange) || note(exchange, next, tests, definitions))
+        ? journal.follow(exchange => journal.isPast(exchange) || note(exchange, next, tests))
         : () => {}
     }
   }
@@ -44,10 +42,10 @@ export function createPromptsPart({ journal, warn, currentTest }: PromptsParts, 
     async close() {
       stopFollowing()
       end()
-      const { entries, isAboutRecordings } = tests.ended()
-      if (!settings?.isWritten || (entries.size === 0 && !isAboutRecordings)) return
+      const { ended, hasNobodys } = tests
+      if (!settings?.isWritten || (ended.size === 0 && !hasNobodys())) return
       await settings
-        .write({ tests: entries, isAboutRecordings, definitions: definitions.values() })
+        .write({ tests: ended, hasNobodys: hasNobodys() })
         .catch(({ code, message }: NodeJS.ErrnoException) =>
           warn(code ? `prompts.yaml was not written (${code}).` : message),
         )
@@ -63,35 +61,35 @@ type Settings = NonNullable<Awaited<ReturnType<typeof settingsOf>>>
 async function settingsOf({ loaded: { config, dir }, redact }: Configured) {
   const { prompts, budget, ...recordings } = config.recordings
   if (!prompts && budget.promptTokens === 0 && budget.calls === 0) return undefined
-  const loading = import('../recordings/index.js')
   const tokenizer = await tokenizerNamed(config.tokenizer)
-  const { addToSent, addUses, chatCallReader, ignoreFrom, openFolder, overBudget, writePrompts } = await loading
+  const { Folder, ignoreFrom, testNameOf } = await import('../recordings/index.js')
+  const { addToSent, addUses, chatCallReader, noUses, overBudget, writePrompts } = await import('../prompts/index.js')
   const ignore = ignoreFrom(recordings.ignore)
-  const folder = openFolder(path.resolve(dir, recordings.dir))
+  const folder = new Folder(path.resolve(dir, recordings.dir))
   return {
     isWritten: prompts,
     callOf: chatCallReader(redact, ignore, tokenizer),
+    testOf: (exchange: Exchange) => testNameOf(exchange, folder.dir),
     addToSent,
     addUses,
+    noUses,
     overBudget: ({ who, sent }: TestPrompts) => overBudget(who, sent, budget),
-    write: (found: Pick<Parameters<typeof writePrompts>[0], 'tests' | 'definitions' | 'isAboutRecordings'>) =>
+    write: (found: Pick<Parameters<typeof writePrompts>[0], 'tests' | 'hasNobodys'>) =>
       writePrompts({ ...found, folder, ignore, tokenizer }),
   }
 }
 
 /** Counts the call of an exchange for its test. Only exchanges that are recorded or replayed are for the file. */
-function note(exchange: Exchange, settings: Settings, tests: Tests, definitions: Map<string, Definition>): void {
+function note(exchange: Exchange, settings: Settings, tests: Tests): void {
   const call = settings.callOf(exchange)
   if (!call) return
-  const test = tests.of(exchange)
+  const test = tests.of(exchange, settings)
   const { status = 0, code } = exchange.outcome ?? {}
   if (code === 'no_recording') test.isPartial = true
   // Refused requests cost nothing, and are sent again.
   if (status < 200 || status >= 400) return
   settings.addToSent(test.sent, call)
-  if (!exchange.mode || !usesRecordings(exchange.mode)) return
-  settings.addUses(test.uses, call)
-  for (const one of call.definitions) definitions.set(one.label, one)
+  if (exchange.mode && usesRecordings(exchange.mode)) settings.addUses(test.uses, call)
 }
 
 /** What one test has sent since it began, or since its scope was reset. */
@@ -99,8 +97,8 @@ interface TestPrompts {
   readonly scope: string
   /** In messages. */
   readonly who: string
-  /** In the file; empty if there is no test. */
-  readonly entry: string
+  /** Its name; empty if there is no test. */
+  readonly name: string
   readonly sent: Sent
   readonly uses: Uses
   /** Whether a request had no recording, so that others may not have been sent. */
@@ -109,37 +107,38 @@ interface TestPrompts {
 
 type Tests = ReturnType<typeof createTests>
 
-function createTests(currentTest: PromptsParts['currentTest']) {
-  const entries = new Map<string, Uses>()
-  let isAboutRecordings = false
+function createTests() {
+  const ended = new Map<string, Uses>()
+  let hasNobodys = false
   let underWay: readonly TestPrompts[] = []
   return {
     underWay: () => underWay,
     /** The test that an exchange belongs to. */
-    of({ scope }: Pick<Exchange, 'scope'>): TestPrompts {
-      const running = currentTest()
-      const name = scope || running?.name || ''
-      const entry = running && name ? `${running.file} > ${name}` : name
-      const known = underWay.find(one => one.entry === entry && one.scope === scope)
+    of(exchange: Exchange, { testOf, noUses }: Pick<Settings, 'testOf' | 'noUses'>): TestPrompts {
+      const { scope } = exchange
+      const name = testOf(exchange)
+      const known = underWay.find(one => one.name === name && one.scope === scope)
       if (known) return known
-      const who = scope === '' ? entry || 'The run' : `scope "${scope}"`
+      const who = scope === '' ? name || 'The run' : `scope "${scope}"`
       const sent = { calls: 0, promptTokens: 0, largest: undefined }
-      const added: TestPrompts = { scope, who, entry, sent, uses: new Map(), isPartial: false }
+      const added: TestPrompts = { scope, who, name, sent, uses: noUses(), isPartial: false }
       underWay = [...underWay, added]
       return added
     },
     /** Ends the tests of a scope, or all if none is given, and returns them. A repeated test replaces its entry. */
     end(scope?: string): readonly TestPrompts[] {
       const ending = underWay.filter(test => scope === undefined || test.scope === scope)
-      for (const { entry, uses, isPartial } of ending) {
-        if (entry === '') isAboutRecordings ||= uses.size > 0
-        else if (isPartial) entries.delete(entry)
-        else if (uses.size > 0) entries.set(entry, uses)
+      for (const { name, uses, isPartial } of ending) {
+        if (name === '') hasNobodys ||= uses.calls > 0
+        else if (isPartial) ended.delete(name)
+        else if (uses.calls > 0) ended.set(name, uses)
       }
       underWay = underWay.filter(test => !ending.includes(test))
       return ending
     },
-    /** The entries of tests that have ended, and whether there were requests of no test. */
-    ended: () => ({ entries, isAboutRecordings }),
+    /** The uses of tests that have ended. */
+    ended,
+    /** Whether there were requests of no test. */
+    hasNobodys: () => hasNobodys,
   }
 }

@@ -1,9 +1,10 @@
 /** The recordings of one process, across reloads. Their code is loaded when a mode first needs them. */
 import path from 'node:path'
 import type { ViolationCounts } from '../check/finding.js'
+import type { Exchange } from '../core/exchange.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
-import { createSerialQueue, once } from '../core/work.js'
-import type { History, Miss, Receipt, Recordings } from '../recordings/index.js'
+import { createSerialQueue, memoized, once } from '../core/work.js'
+import type { EndedRun, Miss, Receipt, Recordings, Run, Tidied } from '../recordings/index.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
 import { createRepairs } from './repairs.js'
@@ -19,19 +20,30 @@ interface Reporters {
 
 type Configured = Pick<PreparedConfig, 'loaded' | 'redact' | 'tokenizer'>
 
+/** At most this many misses are kept. */
+const MISSES = 100
+
+// Long because all of it shares the runs and what they have missed.
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
   const repairs = createRepairs()
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
   const saveInOrder = createSerialQueue()
+  const runs = new Map<string, Run>()
   let latest: Recordings | undefined
-  let history: History | undefined
   let forwarded = 0
+  let misses: readonly Miss[] = []
+
+  function addMiss(miss: Miss, exchange: Exchange): void {
+    if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
+    missed.emit(miss)
+  }
 
   async function open({ loaded: { config, dir }, redact, tokenizer }: Configured): Promise<Recordings> {
-    const { createHistory, openRecordings } = await import('../recordings/index.js')
-    history ??= createHistory(missed.emit, isPast)
+    const { openRecordings, Run } = await import('../recordings/index.js')
     const folder = path.resolve(dir, config.recordings.dir)
+    const run = runs.get(folder) ?? new Run()
+    runs.set(folder, run)
     return openRecordings({
       ...config.recordings,
       warn,
@@ -39,12 +51,16 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
       redact,
       tokenizer,
       repairs,
+      run,
+      missed: addMiss,
       ignore: [...config.recordings.ignore, ...repairs.ignored()],
       saveInOrder,
       dir: folder,
-      run: history.of(folder),
     })
   }
+
+  const receipt = (isWhole = false): Receipt | undefined =>
+    latest && { ...latest.receipt(isWhole), passed: forwarded, violations: violations() }
 
   return {
     /** Changes what is ignored and which recordings answer, from the next request on. */
@@ -63,27 +79,32 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     },
     /** Counts a request that is forwarded to the live platform. */
     countForward: () => void forwarded++,
-    /** The receipt so far; `undefined` while no mode has used recordings. */
-    receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: forwarded, violations: violations() },
+    /** The receipt so far; `undefined` while no mode has used recordings. With `isWhole`, of a run of all tests. */
+    receipt,
     /** The latest requests without a recording, newest first. */
-    misses: (): readonly Miss[] => history?.misses() ?? [],
+    misses: (): readonly Miss[] => misses,
     onMiss: missed.add,
-    // Replay starts again from the first recordings of the scope.
+    /** The test that was running in this process has ended. */
+    endTest: (hasPassed: boolean) => runs.forEach(run => void run.end(hasPassed)),
+    /** Removes what the tests of a run no longer ask for, and leaves a note about it; `undefined` if no mode has used recordings. Rejects with the error of the file system. */
+    async end(ended: Omit<EndedRun, 'receipt'>): Promise<Tidied | undefined> {
+      await latest?.flush()
+      const receiptOfRun = receipt(ended.isWhole)
+      return latest && receiptOfRun && latest.end({ ...ended, receipt: receiptOfRun })
+    },
+    /** Tests that are reset begin again from their first recordings. */
     reset({ scope }: ResetOptions) {
-      history?.forget(scope)
+      for (const run of runs.values()) run.reset(scope)
+      misses = scope === undefined ? [] : misses.filter(miss => miss.scope !== scope)
       if (scope === undefined) repairs.remove()
     },
-    // Everything that has ended so far is then on disk.
-    close: () => latest?.settle(),
+    // Everything that has ended is then on disk.
+    close: () => latest?.close(),
   }
 }
 
 /** Does the work at the first call, and again when the key has changed. */
 function onceFor<T>(key: () => string, work: () => Promise<T>): () => Promise<T> {
-  let done: { readonly key: string; readonly get: () => Promise<T> } | undefined
-  return () => {
-    const now = key()
-    if (done?.key !== now) done = { key: now, get: once(work) }
-    return done.get()
-  }
+  const latest = memoized((_key: string) => once(work), 1)
+  return () => latest(key())()
 }

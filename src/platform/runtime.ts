@@ -55,7 +55,7 @@ interface Opened {
 }
 
 export function createRuntime(opened: Opened, sources: PlatformSources, later: Later) {
-  const { warn = console.error, report: reportAny = console.error, currentTest = () => undefined } = sources
+  const { warn = console.error, report: reportAny = console.error } = sources
   const { clock } = opened
   const { state } = opened.state
   const { current, renew } = later
@@ -104,7 +104,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     /** The rows of resources, for the control API and tests. */
     resources: createResourceRows({ resources: () => current().resources, state, now: clock.now }),
     recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),
-    prompts: createPromptsPart({ journal, warn, currentTest }, current),
+    prompts: createPromptsPart({ journal, warn }, current),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
     announce: messages.emit,

@@ -1,15 +1,16 @@
 /** Sends recorded requests to the live platform again and reports what has changed. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { Finding } from '../check/finding.js'
-import { type Problem, ProblemsError } from '../check/problem.js'
+import type { Problem } from '../check/problem.js'
 import { headerIn, isBusy, retryWaitMs } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
-import type { Folder } from './folder.js'
+import { recordingText } from './file-text.js'
+import { type Folder, isProblem } from './folder.js'
 import { rpcCallOf } from './json-rpc.js'
-import type { RecordingFile } from './names.js'
+import type { Lookup } from './lookup.js'
 import {
   type Capture,
   isStream,
@@ -24,7 +25,9 @@ import { saysTheSame } from './same-answer.js'
 
 interface DriftParts {
   readonly folder: Folder
-  readonly entries: readonly RecordingFile[]
+  /** In their order. */
+  readonly files: readonly string[]
+  readonly lookup: Pick<Lookup, 'known'>
   readonly send: SendToLive
   /** The option that holds the credential for a path, such as `upstream.apiKey`; `undefined` if it needs none. */
   readonly credentialFor: (path: string) => string | undefined
@@ -78,7 +81,7 @@ interface Attempts {
 
 /** Returns results in the order of the recordings. Those not checked before the signal or the last call are left out. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
-  const { entries, signal } = parts
+  const { files, signal, lookup } = parts
   const allAttempts: Attempts[] = []
   const attemptsWith = memoized((_credential: string | undefined): Attempts => {
     const attempts: Attempts = { isAccepted: false, failed: [] }
@@ -90,11 +93,13 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
   const check: RunningCheck = { ...parts, sendPatiently: patientSend(parts.send), attemptsWith, mayCall }
   const results = new Map<string, DriftResult>()
   // The recordings of one request share its answer.
-  const queue = Map.groupBy(entries, ({ key }) => key).values()
+  const queue = Map.groupBy(files, file => lookup.known(file)?.key ?? file).values()
   async function work(): Promise<void> {
     for (const same of queue) {
+      // The connection of the last answer is free in the next turn of the event loop.
+      await setImmediate()
       if (signal.aborted) return
-      parts.onStart(same[0]?.file ?? '')
+      parts.onStart(same[0] ?? '')
       for (const result of await checkRequest(same, check)) {
         // A request that the signal aborted says nothing about the platform.
         if (signal.aborted && result.kind === 'notAsked') return
@@ -106,7 +111,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
   await Promise.all(Array.from({ length: parts.concurrency }, work))
   const failed = allAttempts.flatMap(attempts => (attempts.isAccepted ? [] : attempts.failed))
   for (const result of failed) if (results.has(result.file)) results.set(result.file, result)
-  return entries.flatMap(({ file }) => results.get(file) ?? [])
+  return files.flatMap(file => results.get(file) ?? [])
 }
 
 /** A running check, and what its requests share. */
@@ -118,21 +123,23 @@ interface RunningCheck extends DriftParts {
 }
 
 /** A recording that was read, and whose request can be sent again. */
-interface Repeatable extends Recording, Pick<RecordingFile, 'file' | 'key'> {}
+interface Repeatable extends Recording {
+  readonly file: string
+}
 
 /** Checks the recordings of one request. */
-async function checkRequest(same: readonly RecordingFile[], check: RunningCheck): Promise<readonly DriftResult[]> {
-  const found = await Promise.all(same.map(entry => repeatable(entry, check)))
+async function checkRequest(same: readonly string[], check: RunningCheck): Promise<readonly DriftResult[]> {
+  const found = same.map(file => repeatable(file, check))
   const results = found.flatMap(one => ('kind' in one ? [one] : []))
   const [first, ...others] = found.flatMap(one => ('kind' in one ? [] : [one]))
   return first ? [...results, ...(await checkAnswers([first, ...others], check))] : results
 }
 
-async function repeatable({ file, key }: RecordingFile, parts: RunningCheck): Promise<Repeatable | DriftResult> {
-  const recording = await parts.folder.read(file).catch(problemsIn)
-  if (recording instanceof ProblemsError) return { kind: 'unreadable', file, problems: recording.problems }
+function repeatable(file: string, parts: RunningCheck): Repeatable | DriftResult {
+  const recording = parts.folder.read(file)
+  if (isProblem(recording)) return { kind: 'unreadable', file, problems: [recording] }
   const reason = reasonNotToRepeat(recording, parts.placeholder)
-  return reason === undefined ? { ...recording, file, key } : { kind: 'skipped', file, reason }
+  return reason === undefined ? { ...recording, file } : { kind: 'skipped', file, reason }
 }
 
 /** Sends the request once, and compares its answer with all that were recorded. */
@@ -156,7 +163,7 @@ async function checkAnswers(
   }
   if (!isRefusal(live.status)) attempts.isAccepted = true
   return all.map(recording => {
-    const { file, key, response } = recording
+    const { file, response } = recording
     // A bad key must not replace recorded errors, such as a 404.
     const isNewlyRefused = isRefusal(live.status) && !isRefusal(response.status)
     if (isNewlyRefused && credential !== undefined)
@@ -164,14 +171,9 @@ async function checkAnswers(
     const drifts = parts.compare(comparable(response), comparable(live))
     const isReplaced = parts.update && !isNewlyRefused && classOf(response) === classOf(live)
     const updated = isReplaced && (drifts.length > 0 || !saysTheSame(response, live))
-    if (updated) parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
+    if (updated) parts.folder.replace(file, recordingText({ ...recording, recordedAt, response: live }))
     return { kind: 'compared', file, drifts, updated }
   })
-}
-
-function problemsIn(error: unknown): ProblemsError {
-  if (error instanceof ProblemsError) return error
-  throw error
 }
 
 const isRefusal = (status: number) => status === 401 || status === 403

@@ -59,43 +59,52 @@ export type ResponseForm = v.InferOutput<typeof response>
 
 const recordedAt = v.optional(v.pipe(text, v.check(isMoment, timeExample)))
 
-/** The whole file. `key` is only for human readers: the key in the file name counts. */
-export const recordingForm = closed({
+const heading = {
   recordedAt,
-  key: v.optional(text),
+  /** Absent for the run as a whole. */
+  test: v.optional(v.pipe(text, v.nonEmpty('the name of a test'))),
+  place: v.optional(integer(1), 1),
+  /** Earlier versions wrote it. It does not count. */
+  key: v.optional(v.unknown()),
+}
+
+/** The whole file. */
+export const recordingForm = closed({
+  ...heading,
   complete: v.optional(v.boolean('true or false'), true),
+  leftByClient: v.optional(v.literal(true, 'true')),
   request: requestForm,
   response,
 })
 
-/** Only the request, and when it was made. */
-export const questionForm = open({ recordedAt, request: requestForm })
+/** All but the answer. */
+export const questionForm = open({ ...heading, request: requestForm })
 
 /**
  * The text of a value, after a key or as a document of its own. All lines but the first are indented by at least
- * `margin`. This is ten times as fast as the library, which also offers no control over what is literal, quoted or on
- * one line.
+ * `margin`; a blank line separates the fields of `spaced`. This is ten times as fast as the library, which would write
+ * the same text again, so that a file can be edited through it.
  */
-export function yamlText(value: unknown, margin = ''): string {
-  if (Array.isArray(value) && value.length > 0) return listText(value, margin)
+export function yamlText(value: unknown, margin = '', spaced?: unknown): string {
+  if (Array.isArray(value) && value.length > 0) return listText(value, margin, spaced)
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return scalarText(value, margin)
   return Object.entries(value)
-    .map(([key, item]) => fieldText(key, item, margin))
-    .join(`\n${margin}`)
+    .map(([key, item]) => fieldText(key, item, margin, spaced))
+    .join(value === spaced ? `\n\n${margin}` : `\n${margin}`)
 }
 
 /** Numbers go on one line, since vectors have thousands of them. */
-function listText(list: readonly unknown[], margin: string): string {
+function listText(list: readonly unknown[], margin: string, spaced: unknown): string {
   if (list.every(item => typeof item === 'number')) return `[${list.map(item => scalarText(item, margin)).join(', ')}]`
-  return list.map(item => `- ${yamlText(item, `${margin}  `)}`).join(`\n${margin}`)
+  return list.map(item => `- ${yamlText(item, `${margin}  `, spaced)}`).join(`\n${margin}`)
 }
 
-function fieldText(key: string, value: unknown, margin: string): string {
+function fieldText(key: string, value: unknown, margin: string, spaced: unknown): string {
   const name = isPlainYaml(key) ? key : quotedYaml(key)
   // YAML looks for the colon of a key within 1,024 characters only.
   const keyText = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
   if (!isBlock(value)) return `${keyText} ${yamlText(value, margin)}`
-  return `${keyText}\n${margin}  ${yamlText(value, `${margin}  `)}`
+  return `${keyText}\n${margin}  ${yamlText(value, `${margin}  `, spaced)}`
 }
 
 /** Whether the value begins on a new line. */
@@ -147,8 +156,8 @@ function literal(text: string, margin: string): string {
   return `${indicator}\n${margin}${lines.replace(/\n(?=[^\n])/g, `\n${margin}`)}`
 }
 
-/** Each line of the text on its own line. */
-const quotedLines = (text: string, margin: string) =>
+/** In quotes, and each line of the text on its own line. */
+export const quotedLines = (text: string, margin: string) =>
   `"${text
     .split(/(?<=\n)(?=.)/s)
     .map((line, i) => (i > 0 && line.startsWith(' ') ? `\\x20${escapedText(line.slice(1))}` : escapedText(line)))

@@ -2,20 +2,21 @@
 import { isUtf8 } from 'node:buffer'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
-import { ProblemsError } from '../check/problem.js'
-import { readYaml } from '../check/yaml.js'
-import { isTooDeep, MOST_LEVELS } from '../core/json.js'
+import { type Problem, ProblemsError } from '../check/problem.js'
+import { CONFLICT, readYaml, yamlWith } from '../check/yaml.js'
+import { isObject, isTooDeep, MOST_LEVELS } from '../core/json.js'
 import { withSortedKeys } from './canonical.js'
+import { messagesIn, subjectOf } from './conversation.js'
 import {
   type ChunkForm,
   questionForm,
+  quotedLines,
   type RequestForm,
   type ResponseForm,
   recordingForm,
   yamlText,
 } from './file-form.js'
 import { styled, styleOf } from './json-style.js'
-import { subjectOf } from './names.js'
 import { assembledText } from './play.js'
 import {
   hasRhythm,
@@ -29,14 +30,17 @@ import {
 } from './recording.js'
 
 /** Returns the text of the file of a recording. */
-export function recordingText(recording: Recording, key: string): string {
-  const { recordedAt, request, response } = recording
-  const { status, statusText, complete } = response
+export function recordingText(recording: Recording): string {
+  const { recordedAt, test, place, response } = recording
+  const { status, statusText, complete, leftByClient } = response
+  const request = requestFields(recording.request)
   const file = {
     recordedAt,
-    key,
+    ...(test !== '' && { test }),
+    ...(place > 1 && { place }),
     ...(complete ? {} : { complete }),
-    request: requestFields(request),
+    ...(leftByClient && { leftByClient }),
+    request,
     response: {
       status,
       ...(statusText !== undefined && { statusText }),
@@ -47,7 +51,7 @@ export function recordingText(recording: Recording, key: string): string {
       endMs: tenths(response.endMs),
     },
   }
-  return `${headingOf(recording)}${yamlText(file)}\n`
+  return `${headingOf(recording)}${yamlText(file, '', chatBodyIn(request))}\n`
 }
 
 /** A request as it is written in a file. */
@@ -62,31 +66,70 @@ export function requestFields(request: RecordedRequest) {
   }
 }
 
+/** The JSON of a chat, whose fields are written with blank lines between them. */
+function chatBodyIn({ body }: ReturnType<typeof requestFields>): unknown {
+  return body && 'json' in body && messagesIn(body.json) ? body.json : undefined
+}
+
+/** Parameters first, then messages, then tools, so that Git can merge a change of one with a change of another. */
+function inOrder(body: unknown): unknown {
+  const messages = messagesIn(body)
+  if (!messages) return body
+  const fields = Object.entries(body as object)
+  const rankOf = (name: string) => ['messages', 'input', 'functions', 'tools'].indexOf(name)
+  const sorted = fields.toSorted(([one], [other]) => rankOf(one) - rankOf(other))
+  return Object.fromEntries(sorted.map(([name, value]) => [name, value === messages ? value.map(roleFirst) : value]))
+}
+
+function roleFirst(message: unknown): unknown {
+  if (!isObject(message) || !('role' in message)) return message
+  const { role, ...others } = message
+  return { role, ...others }
+}
+
 /**
- * Replaces the request and the key in the text of a recording. Everything else stays byte for byte, but for a first line
- * that was made of the request. `undefined` if the file is not laid out as `recordingText` does it.
+ * The text of a recording with another request, test or place. What is the same stays as people wrote it, with their
+ * comments. Frames of a stream are set aside meanwhile. Throws a ProblemsError for a text that is not YAML.
  */
-export function withRequest(text: string, before: RecordedRequest, request: RecordedRequest, key: string) {
-  const start = /^request:/m.exec(text)?.index
-  if (start === undefined) return undefined
-  const nextKey = /^[^\s#]/gm
-  nextKey.lastIndex = start + 1
-  const end = nextKey.exec(text)?.index ?? text.length
+export function changedText(
+  text: string,
+  { request, test, place }: Omit<Question, 'recordedAt'>,
+  file: string,
+): string {
   const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
-  const section = `${yamlText({ request: requestFields(request) })}\n`.replaceAll('\n', lineEnd)
-  const changed = (text.slice(0, start) + section + text.slice(end)).replace(/^key: .*$/m, yamlText({ key }))
-  const [title = ''] = changed.split(lineEnd, 1)
-  return title === titleOf(before) ? titleOf(request) + changed.slice(title.length) : changed
+  const [head, frames, tail] = framesAside(text.replaceAll('\r\n', '\n'))
+  const fields = requestFields(request)
+  const changes = [
+    { key: 'key', value: undefined },
+    { key: 'test', value: test || undefined, before: 'request' },
+    { key: 'place', value: place > 1 ? place : undefined, before: 'request' },
+    { key: 'request', value: fields },
+  ]
+  const changed = yamlWith(`${head}${frames && FRAMES_ASIDE}${tail}`, changes, file, {
+    write: value => `${yamlText(value, '', chatBodyIn(fields))}\n`,
+    quote: quotedLines,
+  })
+  return changed.replace(FRAMES_ASIDE, () => frames).replaceAll('\n', lineEnd)
+}
+
+const FRAMES_ASIDE = '  chunks: aside\n'
+
+/** The frames of a stream as we write them, which are many and do not change, and what is around them. */
+function framesAside(text: string): readonly [head: string, frames: string, tail: string] {
+  const start = text.indexOf('\n  chunks:\n', text.indexOf('\nresponse:\n')) + 1
+  const end = text.lastIndexOf('\n  endMs: ') + 1
+  const isAsWritten = start > 0 && end > start && !/^ {0,3}\S/m.test(text.slice(start + 1, end).replace(/^.*\n/, ''))
+  return isAsWritten ? [text.slice(0, start), text.slice(start, end), text.slice(end)] : [text, '', '']
 }
 
 const tenths = (ms: number) => Math.max(0, Math.round(ms * 10) / 10)
 
-function requestBody({ body }: RecordedRequest): object {
+function requestBody({ body }: RecordedRequest): { readonly body?: BodyContent | { readonly json: unknown } } {
   switch (body.kind) {
     case 'none':
       return {}
     case 'json':
-      return { body: { json: body.value } }
+      return { body: { json: inOrder(body.value) } }
     case 'text':
       return { body: { text: body.text } }
     case 'bytes':
@@ -116,12 +159,11 @@ function responseBody(response: RecordedResponse): object {
 
 /** Parses a file, which may have been edited by hand. Throws a ProblemsError that says what is wrong and where. */
 export function recordingIn(text: string, file: string): Recording {
-  const { recordedAt, complete, request, response } = checked(recordingForm, text, file)
+  const { complete, leftByClient, response, ...question } = checked(recordingForm, text, file)
   const { status, statusText, headMs = 0, headers } = response
   const chunks = chunksFrom(response)
   return {
-    recordedAt: timeOf(recordedAt),
-    request: requestFrom(request),
+    ...questionFrom(question),
     response: {
       status,
       ...(statusText !== undefined && { statusText }),
@@ -132,24 +174,38 @@ export function recordingIn(text: string, file: string): Recording {
       chunks,
       endMs: response.endMs ?? chunks.at(-1)?.atMs ?? 0,
       complete,
+      ...(leftByClient && { leftByClient }),
     },
   }
 }
 
 /** Hand-written recordings without a time never count as old. */
-const timeOf = (recordedAt = new Date().toISOString()) => recordedAt
+const questionFrom = ({
+  recordedAt = new Date().toISOString(),
+  test = '',
+  place,
+  request,
+}: v.InferOutput<typeof questionForm>): Question => ({ recordedAt, test, place, request: requestFrom(request) })
 
-/** Parses a file up to its answer, which is left out. Throws a ProblemsError. */
+/** Whether an earlier version has written the file. */
+export const isOfEarlierVersion = (text: string) => /^key: /m.test(text)
+
+/**
+ * Parses a file up to its answer, which is left out, because it may have thousands of frames. The answer begins at a key
+ * of its own; if what is before it is no request, all of the file is parsed. Throws a ProblemsError.
+ */
 export function questionIn(text: string, file: string): Question {
   const end = /^response:/m.exec(text)?.index ?? text.length
   const head = text.slice(0, end)
-  const { recordedAt, request } = checked(questionForm, /^request:/m.test(head) ? head : text, file)
-  return { recordedAt: timeOf(recordedAt), request: requestFrom(request) }
+  return questionFrom(checked(questionForm, /^request:/m.test(head) ? head : text, file))
 }
+
+const withAdvice = (problem: Problem): Problem =>
+  problem.sentence === CONFLICT ? { ...problem, sentence: `${CONFLICT} Or try: standin recordings repair.` } : problem
 
 function checked<S extends v.GenericSchema>(form: S, text: string, origin: string): v.InferOutput<S> {
   const yaml = readYaml(text, origin, { keepDigits: true })
-  if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])
+  if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems.map(withAdvice), [origin])
   if (isTooDeep(yaml.value))
     throw new ProblemsError([{ origin, sentence: `This is nested more than ${MOST_LEVELS} levels deep.` }], [origin])
   const result = check(form, yaml.value ?? {}, { whole: 'the file' })
@@ -214,10 +270,11 @@ function headingOf({ request, response }: Recording): string {
   return [titleOf(request), ...lines.map(line => `# ${line}`.trimEnd())].map(line => `${line}\n`).join('')
 }
 
+/** The request in words. The model is not in it, so that the line stays when the prompt changes. */
 function titleOf(request: RecordedRequest): string {
-  const { model, prompt } = subjectOf(request)
-  const subject = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginningOf(prompt)}"`]
-  return `# ${harmless(`${request.method} ${request.path}${subject.join('')}`)}`.trimEnd()
+  const { prompt } = subjectOf(request)
+  const subject = prompt === undefined ? '' : `: "${beginningOf(prompt)}"`
+  return `# ${harmless(`${request.method} ${request.path}${subject}`)}`.trimEnd()
 }
 
 /** The beginning of a prompt, in one line. */

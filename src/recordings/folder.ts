@@ -1,81 +1,309 @@
-/** The folder of recordings: lists names, reads files on demand, writes them atomically, and caches what was read for as long as the files do not change. */
-import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+/** The folder of recordings: lists names, reads files when they are needed, and writes them so that nobody sees half of one. */
+import {
+  type Dirent,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import { makeFolder, ProblemsError, textIn, unreadable } from '../check/problem.js'
+import { makeFolder, type Problem, ProblemsError, textIn, unreadable } from '../check/problem.js'
 import { stringifyExact } from '../core/json.js'
-import { questionIn, recordingIn, recordingText } from './file-text.js'
-import { entryOf, type RecordingFile } from './names.js'
+import { questionIn, recordingIn } from './file-text.js'
+import { hashesIn, isRecordingName, numbered } from './names.js'
+import { isLiving, processName } from './process.js'
 import { type Question, type Recording, recordedBody } from './recording.js'
 
-export type Folder = ReturnType<typeof openFolder>
-
 /** The file that is being written, one at a time. If the process is killed, it may remain; it is never read. */
-const UNFINISHED = `.recording.${process.pid}-${threadId}.tmp`
+const UNFINISHED = `.recording.${processName()}-${threadId}.tmp`
+const unfinished = /^\..*?\.(\d+(?:\.\d+)?)-\d+\.tmp$/
 
-/** `dir` is the path as it was configured. */
-export function openFolder(dir: string) {
-  const pathOf = (file: string) => path.join(dir, file)
-  return {
-    dir,
-    /** Lists all recordings by name, those of one request by number. A folder that does not exist has none. */
-    async list(): Promise<readonly RecordingFile[]> {
-      const names = await fileNamesIn(dir, '').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return []
-        throw new ProblemsError([unreadable(displayPath(dir), error)])
-      })
-      const stemOf = ({ file, nth }: RecordingFile) => file.slice(0, nth > 1 ? -`-${nth}.yaml`.length : -'.yaml'.length)
-      const named = names.flatMap(name => entryOf(name) ?? []).map(entry => ({ entry, stem: stemOf(entry) }))
-      // By name, and the recordings of one request by number: `-2` before `-10`.
-      named.sort((a, b) => (a.stem === b.stem ? a.entry.nth - b.entry.nth : a.stem < b.stem ? -1 : 1))
-      return named.map(({ entry }) => entry)
-    },
-    /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
-    text: (file: string) => textOfFile(pathOf(file)),
-    /** Rejects with a ProblemsError if the file does not exist or is not a recording. */
-    read: async (file: string) => recordingIn(await textOfFile(pathOf(file)), displayPath(pathOf(file))),
-    /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
-    async stamp(file: string): Promise<string> {
-      const { mtimeMs, size } = await stat(pathOf(file)).catch(error => {
-        throw new ProblemsError([unreadable(displayPath(pathOf(file)), error)])
-      })
-      return `${mtimeMs} ${size}`
-    },
-    /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
-    write: (file: string, recording: Recording, key: string) =>
-      replaceFile(pathOf(file), recordingText(recording, key)),
-    /** The same for a text. */
-    writeText: (file: string, text: string) => replaceFile(pathOf(file), text),
-    remove: (file: string) => rmSync(pathOf(file), { force: true }),
-    /** Makes a file look new without changing it. One that must not be changed stays as it is. */
-    touch(file: string): void {
-      const now = new Date()
-      try {
-        utimesSync(pathOf(file), now, now)
-      } catch {
-        // A read-only folder, or another user's file.
+/** How much memory recordings that were read may take, and the requests alone. */
+const REMEMBERED_BYTES = 32 * 1_048_576
+/** How long a file is trusted without being checked again. Editing one takes longer. */
+const UNCHECKED_MS = 250
+/** A folder that changed less than this before it was listed may have changed again since, for all that its time says. */
+const TICK_MS = 50
+
+interface Cached<T extends object> {
+  readonly value: T | Problem
+  readonly stamp: string
+  checkedMs: number
+}
+
+export class Folder {
+  /** The files by folder, each with the time of the folder when it was listed. */
+  #listed = new Map<
+    string,
+    { readonly changedMs: number; readonly names: readonly string[]; readonly folders: readonly string[] }
+  >()
+  #files = new Set<string>()
+  #byConversation = new Map<string, Set<string>>()
+  #unnamed = new Set<string>()
+  #isListed = false
+  readonly #questions = cacheOf<Question>(({ request }) => 512 + 2 * stringifyExact(request).length)
+  readonly #recordings = cacheOf<Recording>(sizeOf)
+  readonly #unreadable = new Map<string, Problem>()
+  readonly #leftovers = new Set<string>()
+
+  /** `dir` is the path as it was configured. A folder that does not exist has no recordings. */
+  constructor(readonly dir: string) {}
+
+  /** All recordings, relative to the folder, with slashes. Throws a ProblemsError if the folder cannot be listed. */
+  files(): ReadonlySet<string> {
+    if (!this.#isListed) this.refresh()
+    return this.#files
+  }
+
+  /** The recordings of a conversation, as their names have it. */
+  named(conversation: string): ReadonlySet<string> {
+    this.files()
+    return this.#byConversation.get(conversation) ?? nothing
+  }
+
+  /** Those whose names say nothing. */
+  unnamed(): ReadonlySet<string> {
+    this.files()
+    return this.#unnamed
+  }
+
+  /** Files that could not be read when they were needed, each with the reason. */
+  unreadable(): ReadonlyMap<string, Problem> {
+    return this.#unreadable
+  }
+
+  /** The unfinished files of processes that have ended. */
+  leftovers(): readonly string[] {
+    this.files()
+    return [...this.#leftovers]
+  }
+
+  /** Lists again what has changed. */
+  refresh(): void {
+    this.#isListed = true
+    const found = new Set<string>()
+    const seen = new Set<string>()
+    const visit = (folder: string) => {
+      // Links may lead to a folder again.
+      const real = realPath(this.#at(folder))
+      if (seen.has(real)) return
+      seen.add(real)
+      const { names, folders } = this.#namesIn(folder)
+      for (const name of names) found.add(folder + name)
+      for (const name of folders) visit(`${folder}${name}/`)
+    }
+    visit('')
+    for (const file of this.#files) if (!found.has(file)) this.#forget(file)
+    for (const file of found) if (!this.#files.has(file)) this.#add(file)
+  }
+
+  #namesIn(folder: string) {
+    const dir = path.join(this.dir, folder)
+    const before = this.#listed.get(folder)
+    try {
+      const { mtimeMs } = statSync(dir)
+      if (before?.changedMs === mtimeMs) return before
+      const all = readdirSync(dir, { withFileTypes: true })
+      for (const { name } of all) if (isLeft(name)) this.#leftovers.add(folder + name)
+      const entries = all.filter(({ name }) => !name.startsWith('.'))
+      const listed = {
+        changedMs: Date.now() - mtimeMs < TICK_MS ? Number.NaN : mtimeMs,
+        names: entries.filter(entry => isRecordingName(entry.name) && !isFolder(entry, dir)).map(({ name }) => name),
+        folders: entries.filter(entry => !isRecordingName(entry.name) && isFolder(entry, dir)).map(({ name }) => name),
       }
-    },
-    isChangedSince: (file: string, ms: number): boolean =>
-      (statSync(pathOf(file), { throwIfNoEntry: false })?.mtimeMs ?? 0) > ms,
+      this.#listed.set(folder, listed)
+      return listed
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return emptyFolder
+      throw new ProblemsError([unreadable(displayPath(dir), error)])
+    }
+  }
+
+  #add(file: string): void {
+    this.#files.add(file)
+    const by = hashesIn(file)
+    if (!by) this.#unnamed.add(file)
+    else this.#byConversation.set(by.conversation, (this.#byConversation.get(by.conversation) ?? new Set()).add(file))
+  }
+
+  #forget(file: string): void {
+    this.#files.delete(file)
+    this.#unnamed.delete(file)
+    this.#byConversation.get(hashesIn(file)?.conversation ?? '')?.delete(file)
+    this.#unreadable.delete(file)
+    this.#changed(file)
+  }
+
+  #changed(file: string): void {
+    this.#questions.delete(file)
+    this.#recordings.delete(file)
+  }
+
+  /** A value that stays the same for as long as the file does; empty if it is gone. */
+  stamp(file: string): string {
+    const { mtimeMs, size } = statSync(this.#at(file), { throwIfNoEntry: false }) ?? {}
+    return mtimeMs === undefined ? '' : `${mtimeMs} ${size}`
+  }
+
+  #at(file: string): string {
+    return path.join(this.dir, file)
+  }
+
+  /** The text of a file. Throws a ProblemsError if it cannot be read. */
+  text(file: string): string {
+    try {
+      return textIn(readFileSync(this.#at(file)), displayPath(this.#at(file)))
+    } catch (error) {
+      throw new ProblemsError([unreadable(displayPath(this.#at(file)), error)])
+    }
+  }
+
+  /** A recording, or why it cannot be read. */
+  read(file: string): Recording | Problem {
+    return this.#cached(this.#recordings, file, recordingIn)
+  }
+
+  /** A recording without its answer, which takes a thirtieth of the time, or why it cannot be read. */
+  question(file: string): Question | Problem {
+    return this.#cached(this.#questions, file, questionIn)
+  }
+
+  #cached<T extends object>(
+    cache: LRUCache<string, Cached<T>>,
+    file: string,
+    parse: (text: string, name: string) => T,
+  ): T | Problem {
+    const known = cache.get(file)
+    const nowMs = performance.now()
+    if (known && nowMs - known.checkedMs < UNCHECKED_MS) return known.value
+    const stamp = this.stamp(file)
+    if (known?.stamp === stamp) {
+      known.checkedMs = nowMs
+      return known.value
+    }
+    const value = valueOrProblem(() => parse(this.text(file), displayPath(this.#at(file))))
+    cache.set(file, { value, stamp, checkedMs: performance.now() })
+    if (isProblem(value)) this.#unreadable.set(file, value)
+    else this.#unreadable.delete(file)
+    return value
+  }
+
+  /** Writes a new file under this name, or under the next that no process has taken, and returns it. */
+  create(name: string, text: string): string {
+    let file = name
+    for (let n = 2; this.files().has(file) || !placed(this.#at(file), text, linkSync); n++) file = numbered(name, n)
+    this.#add(file)
+    this.#changed(file)
+    return file
+  }
+
+  /** Replaces a file, or makes it. Readers get either the old or the new one. */
+  replace(file: string, text: string): void {
+    replaceFile(this.#at(file), text)
+    if (!this.#files.has(file)) this.#add(file)
+    this.#changed(file)
+  }
+
+  /** Removes files, and folders that are empty then. Throws the error of the file system. */
+  remove(files: readonly string[]): void {
+    for (const file of files) {
+      rmSync(this.#at(file), { force: true })
+      this.#leftovers.delete(file)
+      this.#forget(file)
+    }
+    for (const folder of new Set(files.map(file => path.posix.dirname(file)))) {
+      try {
+        for (let at = folder; at !== '.'; at = path.posix.dirname(at)) rmdirSync(this.#at(at))
+      } catch {
+        // This folder is not empty, and neither are those above.
+      }
+    }
+  }
+
+  /** Makes a file look new without changing it. One that must not be changed stays as it is. */
+  touch(file: string): void {
+    const now = new Date()
+    try {
+      utimesSync(this.#at(file), now, now)
+    } catch {
+      // A read-only folder, or another user's file.
+    }
+  }
+
+  isChangedSince(file: string, ms: number): boolean {
+    return (statSync(this.#at(file), { throwIfNoEntry: false })?.mtimeMs ?? 0) > ms
+  }
+
+  /** Whether a file is one of the folder, and no link that leads out of it. */
+  has(file: string): boolean {
+    this.refresh()
+    return this.#files.has(file) && realPath(this.#at(file)).startsWith(realPath(this.dir) + path.sep)
   }
 }
 
-async function textOfFile(file: string): Promise<string> {
-  try {
-    return textIn(await readFile(file), file)
-  } catch (error) {
-    throw new ProblemsError([unreadable(displayPath(file), error)])
-  }
-}
+const nothing: ReadonlySet<string> = new Set()
+const emptyFolder = { changedMs: Number.NaN, names: [], folders: [] }
+
+const cacheOf = <T extends object>(sizeOf: (value: T) => number) =>
+  new LRUCache<string, Cached<T>>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ value }) => (isProblem(value) ? 512 : sizeOf(value)),
+  })
 
 /**
- * Replaces a file atomically: readers get either the old or the new one. Waits for the disk, which takes less time on
- * the whole than handing a small file to another thread four times.
+ * Approximately how much memory a recording takes. Serializing also flattens the texts: the YAML library concatenates them
+ * character by character, and each takes 32 bytes until then.
  */
-export function replaceFile(to: string, text: string): void {
+function sizeOf({ request, response }: Recording): number {
+  return (
+    1024 + 2 * stringifyExact(request).length + recordedBody(response).length + response.chunks.length * CHUNK_BYTES
+  )
+}
+
+/** The memory that a chunk takes in addition to its bytes. */
+const CHUNK_BYTES = 250
+
+export const isProblem = (value: object): value is Problem => 'sentence' in value
+
+function valueOrProblem<T extends object>(read: () => T): T | Problem {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ProblemsError && error.problems[0]) return error.problems[0]
+    throw error
+  }
+}
+
+/** The path itself, if there is nothing. */
+function realPath(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}
+
+/** Links may lead to folders. */
+const isFolder = (entry: Dirent, dir: string): boolean =>
+  entry.isSymbolicLink()
+    ? (statSync(path.join(dir, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false)
+    : entry.isDirectory()
+
+/** Replaces a file atomically. */
+export const replaceFile = (to: string, text: string): void => void placed(to, text, renameSync)
+
+/** Writes a text beside its place and puts it there. Returns false if there is a file already and `put` replaces none. */
+function placed(to: string, text: string, put: typeof linkSync | typeof renameSync): boolean {
   const unfinished = path.join(path.dirname(to), UNFINISHED)
   try {
     try {
@@ -85,29 +313,32 @@ export function replaceFile(to: string, text: string): void {
       makeFolder(path.dirname(to))
       writeFileSync(unfinished, text)
     }
-    renameSync(unfinished, to)
-  } catch (error) {
+    return isPut(unfinished, to, put)
+  } finally {
     // On a full disk, the beginning of the text may have been written.
-    rmSync(unfinished, { force: true })
-    throw error
+    unlinked(unfinished)
   }
 }
 
-/**
- * Finds the files with an extension below `dir` and its folders without one, by name only. Node's own recursive listing
- * checks each file, which takes five times as long.
- */
-async function fileNamesIn(dir: string, above: string): Promise<readonly string[]> {
-  const names = await readdir(dir)
-  const files = names.filter(name => name.includes('.')).map(name => above + name)
-  const folders = names.filter(name => !name.includes('.'))
-  const inside = folders.map(name =>
-    fileNamesIn(path.join(dir, name), `${above}${name}/`).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOTDIR') return []
-      throw error
-    }),
-  )
-  return [files, ...(await Promise.all(inside))].flat()
+function unlinked(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // It has been renamed, or could not be written.
+  }
+}
+
+function isPut(from: string, to: string, put: typeof linkSync | typeof renameSync): boolean {
+  try {
+    put(from, to)
+    return true
+  } catch (error) {
+    if (put !== linkSync) throw error
+    if (existsSync(to)) return false
+    // Some file systems have no links. Then another process may be faster.
+    renameSync(from, to)
+    return true
+  }
 }
 
 /** A path as a user would write it: relative to the current folder, if it is inside. */
@@ -116,182 +347,8 @@ export function displayPath(file: string): string {
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 
-/** Removes files that ended processes have left behind. Files that cannot be removed stay. */
-async function removeLeftovers(dir: string): Promise<void> {
-  for (const name of await leftoversIn(dir)) await rm(path.join(dir, name), { force: true }).catch(() => {})
-}
-
-/**
- * The unfinished files, relative to the folder, with slashes. Leaves out those that a running process may still be
- * writing.
- */
-export async function leftoversIn(dir: string): Promise<readonly string[]> {
-  const names = await fileNamesIn(dir, '').catch(() => [])
-  const found: string[] = []
-  for (const name of names) {
-    const [, pid] = /^\..*\.(\d+)-\d+\.tmp$/.exec(name.slice(name.lastIndexOf('/') + 1)) ?? []
-    if (pid !== undefined && !(await isInUse(path.join(dir, name), Number(pid)))) found.push(name)
-  }
-  return found
-}
-
-/** The folder for one kind of notes about runs. It is kept beside the recordings, since every run knows their folder. */
-export const noteFolder = (dir: string, kind: 'drifted' | 'replays') => path.join(dir, '.standin', kind)
-
-/** Creates that folder, which Git ignores. Throws the error of the file system. */
-export function makeNoteFolder(dir: string, kind: 'drifted' | 'replays'): string {
-  const folder = noteFolder(dir, kind)
-  makeFolder(folder)
-  replaceFile(path.join(path.dirname(folder), '.gitignore'), '*\n')
-  return folder
-}
-
-/** Whether the process that wrote a file is still running. */
-export async function isInUse(file: string, pid: number): Promise<boolean> {
-  // In a container, a new process may have the same id as an earlier one.
-  if (pid === process.pid) {
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-    return mtimeMs >= performance.timeOrigin
-  }
-  return isRunning(pid)
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    // Signal 0 only checks whether the process exists.
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-export type Shelf = ReturnType<typeof createShelf>
-
-/** How much memory recordings that were read may take. */
-const REMEMBERED_BYTES = 64 * 1_048_576
-/** How long a cached file is trusted without being checked again. Editing one takes longer. */
-const UNCHECKED_MS = 250
-
-/**
- * Approximately how much memory a recording takes. Serializing also flattens the texts: the YAML library concatenates them
- * character by character, and each takes 32 bytes until then.
- */
-const sizeOf = ({ request, response }: Recording): number =>
-  1024 + 2 * stringifyExact(request).length + recordedBody(response).length + response.chunks.length * CHUNK_BYTES
-
-/** The memory that a chunk takes in addition to its bytes. */
-const CHUNK_BYTES = 250
-
-export function createShelf(folder: Folder) {
-  const { put, remove, ...files } = createIndex(folder)
-  const questions = createFileCache({
-    stamp: folder.stamp,
-    read: async (file): Promise<Question> => questionIn(await folder.text(file), file),
-    sizeOf: question => 1024 + 2 * stringifyExact(question).length,
-    uncheckedMs: UNCHECKED_MS,
-    maxSize: REMEMBERED_BYTES,
-  })
-  const recordings = createFileCache({
-    stamp: folder.stamp,
-    read: folder.read,
-    sizeOf,
-    uncheckedMs: UNCHECKED_MS,
-    maxSize: REMEMBERED_BYTES,
-  })
-  return {
-    ...files,
-    dir: folder.dir,
-    touch: folder.touch,
-    isChangedSince: folder.isChangedSince,
-    /** Rejects with a ProblemsError if the file is gone or is not a recording. */
-    read: recordings.get,
-    /** Reads a recording without its answer, which takes a thirtieth of the time. Rejects like `read`. */
-    question: questions.get,
-    /** The folder must have been listed. */
-    put(entry: RecordingFile, recording: Recording): void {
-      folder.write(entry.file, recording, entry.key)
-      recordings.forget(entry.file)
-      put(entry)
-    },
-    remove(entry: RecordingFile): void {
-      folder.remove(entry.file)
-      recordings.forget(entry.file)
-      remove(entry)
-    },
-  }
-}
-
-/** The files of a folder, by key. */
-function createIndex(folder: Folder) {
-  let byKey: Map<string, RecordingFile[]> | undefined
-  let listing: Promise<void> | undefined
-
-  /** Lists the folder again, since files may have been added. */
-  async function refresh(): Promise<void> {
-    byKey = Map.groupBy(await folder.list(), ({ key }) => key)
-  }
-
-  const others = ({ key, file }: RecordingFile) => (byKey?.get(key) ?? []).filter(entry => entry.file !== file)
-
-  return {
-    refresh,
-    /**
-     * Lists the folder if that has not been done yet, and removes files that killed processes have left behind. Returns `undefined`
-     * if there is nothing to wait for.
-     */
-    ready(): Promise<void> | undefined {
-      if (byKey) return undefined
-      listing ??= refresh().finally(() => {
-        listing = undefined
-        void removeLeftovers(folder.dir)
-      })
-      return listing
-    },
-    *all(): Iterable<RecordingFile> {
-      for (const same of byKey?.values() ?? []) yield* same
-    },
-    /** The recordings of one request, in order. */
-    of: (key: string): readonly RecordingFile[] => byKey?.get(key) ?? [],
-    put(entry: RecordingFile): void {
-      const inOrder = [...others(entry), entry].sort((a, b) => a.nth - b.nth)
-      byKey?.set(entry.key, inOrder)
-    },
-    remove: (entry: RecordingFile) => void byKey?.set(entry.key, others(entry)),
-  }
-}
-
-interface FileCacheParts<T> {
-  /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
-  readonly stamp: (file: string) => Promise<string>
-  readonly read: (file: string) => Promise<T>
-  /** How long a file is trusted without being checked again. */
-  readonly uncheckedMs: number
-  /** How much of the cache a value uses. */
-  readonly sizeOf: (value: T) => number
-  readonly maxSize: number
-}
-
-/** Caches what was read from files for as long as the files do not change. */
-export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, maxSize }: FileCacheParts<T>) {
-  const files = new LRUCache<string, { readonly value: T; readonly stamp: string; checkedMs: number }>({
-    maxSize,
-    sizeCalculation: ({ value }) => sizeOf(value),
-  })
-  return {
-    /** Rejects with the error of `stamp` or `read`. */
-    async get(file: string): Promise<T> {
-      const known = files.get(file)
-      const now = performance.now()
-      if (known && now - known.checkedMs < uncheckedMs) return known.value
-      const current = await stamp(file)
-      if (known?.stamp === current) {
-        known.checkedMs = now
-        return known.value
-      }
-      const value = await read(file)
-      files.set(file, { value, stamp: current, checkedMs: performance.now() })
-      return value
-    },
-    forget: (file: string) => void files.delete(file),
-  }
+/** Whether an unfinished file was left by a process that has ended. */
+function isLeft(name: string): boolean {
+  const by = unfinished.exec(name)?.[1]
+  return by !== undefined && !isLiving(by)
 }

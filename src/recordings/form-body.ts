@@ -1,7 +1,8 @@
 /** Bodies of forms, which are compared by their fields: encoded like a query, or in parts. */
 
 import { percentDecoded } from '../core/paths.js'
-import { type Ignore, joinedQuery, normalQuery, parametersIn } from './canonical.js'
+import { joinedQuery, normalQuery, parametersIn } from './canonical.js'
+import type { Ignore } from './ignore.js'
 
 /** A query in a body. A text with spaces or brackets is none, unless its content type says so. */
 export const isQueryForm = (text: string): boolean => /^[^\s&=<>{}"]+=[^\s<>{}"]*$/.test(text)

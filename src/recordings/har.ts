@@ -5,10 +5,10 @@ import type { Problem } from '../check/problem.js'
 import { withOwnAddresses } from '../core/http.js'
 import { CHAT, isAuth, isReserved } from '../core/paths.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
-import type { Ignore } from './canonical.js'
 import { type HarSource, LostBody, withBodies } from './har-bodies.js'
 import { type Entry, entriesIn, harHeaders } from './har-form.js'
 import { type Remarks, savedBytes, savedStream, withTypeOfText } from './har-text.js'
+import type { Ignore } from './ignore.js'
 import { decompressedBody, requestKey, requestOf } from './key.js'
 import {
   hasDone,
@@ -76,7 +76,7 @@ export function importHar(source: string, origin: string, options: HarOptions): 
     }
     const key = requestKey(recording.request, options.ignore)
     const recordings = byKey.get(key) ?? []
-    recordings.push(recording)
+    recordings.push({ ...recording, place: recordings.length + 1 })
     byKey.set(key, recordings)
   }
 
@@ -238,6 +238,8 @@ function recordingOf(
   const request = requestOf({ ...place, method, headers, contentType: contentTypeOf(entry.request), body }, redaction)
   return {
     recordedAt: entry.startedDateTime === '' ? now : new Date(entry.startedDateTime).toISOString(),
+    test: '',
+    place: 1,
     request,
     response: redactedResponse(responseIn(entry, request, base, remarks), redaction, request.path),
   }

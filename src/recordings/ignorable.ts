@@ -1,7 +1,10 @@
 /** Finds what to add to `recordings.ignore` so that a recording answers a request that differs only in what changes with every run. */
 import type { ClosestRecording, Difference } from '../check/finding.js'
 import { jsonOf } from '../core/json.js'
+import { type Ignore, TOOL_RESULTS } from './ignore.js'
 import { type IgnoredName, ignoredNames, withoutNamed } from './ignored-names.js'
+import { requestKey } from './key.js'
+import type { RecordedRequest } from './recording.js'
 
 type Ignorable = NonNullable<ClosestRecording['ignore']>
 
@@ -12,10 +15,23 @@ const MOST_COMPARED = 500_000
 /** No value that changes as a whole is longer. */
 const LONGEST_VALUE = 200
 
-/**
- * Returns as few entries as possible; `undefined` if a difference is anything else. `differences` must be uncut.
- */
-export function ignorableIn(differences: readonly Difference[]): Ignorable | undefined {
+/** As few entries as possible with which two requests are the same; `undefined` if anything else differs. `differences` must be uncut. */
+export function ignorableIn(
+  differences: readonly Difference[],
+  recorded: RecordedRequest,
+  asked: RecordedRequest,
+  ignore: Ignore,
+): Ignorable | undefined {
+  const isEnough = (more: Ignorable) => {
+    const further = ignore.and(more)
+    return requestKey(recorded, further) === requestKey(asked, further)
+  }
+  const found = entriesFor(differences)
+  if (found && isEnough(found)) return found
+  return differences.length > 0 && isEnough([TOOL_RESULTS]) ? [TOOL_RESULTS] : undefined
+}
+
+function entriesFor(differences: readonly Difference[]): Ignorable | undefined {
   if (differences.length === 0 || differences.length > MOST_DIFFERENCES) return undefined
   const length = differences.reduce((sum, { recorded = '', asked = '' }) => sum + recorded.length + asked.length, 0)
   if (length > MOST_COMPARED) return undefined

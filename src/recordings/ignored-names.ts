@@ -1,7 +1,9 @@
-/** What changes with every run, by name: dates, times, UUIDs and random ids, as `recordings.ignore` has them. */
+/** What changes with every run or machine, by name: folders, dates, times, UUIDs and random ids, as `recordings.ignore` has them. */
+import { homedir, tmpdir } from 'node:os'
+import { once } from '../core/work.js'
 
 /** In the order in which they are applied: a UUID is no time, whatever its digits, and a year may follow a time. */
-export const ignoredNames = ['uuids', 'dates', 'times', 'ids'] as const
+export const ignoredNames = ['paths', 'uuids', 'dates', 'times', 'ids'] as const
 export type IgnoredName = (typeof ignoredNames)[number]
 
 export const isIgnoredName = (written: string): written is IgnoredName =>
@@ -9,16 +11,58 @@ export const isIgnoredName = (written: string): written is IgnoredName =>
 
 export const TIME = '[time]'
 
-/** Returns the text with a word such as `[date]` in place of everything that has this name. */
-export const withoutNamed: Readonly<Record<IgnoredName, (text: string) => string>> = {
+/** No words are spared. */
+export const nothingSpared: ReadonlySet<string> = new Set()
+
+/** Returns the text with a word such as `[date]` in place of everything that has this name. `spared` are names of tools and fields, which may look like ids. */
+export const withoutNamed: Readonly<Record<IgnoredName, (text: string, spared?: ReadonlySet<string>) => string>> = {
+  paths: withoutPaths,
   uuids: text => text.replace(uuid, '[uuid]'),
   dates: withoutDates,
   times: text => text.replace(clockTime, TIME).replace(epoch, TIME),
-  ids: text => randomIds.reduce((rest, expression) => rest.replace(expression, '[id]'), text),
+  ids: (text, spared = nothingSpared) =>
+    randomIds.reduce(
+      (rest, expression) => rest.replace(expression, found => (spared.has(found) ? found : '[id]')),
+      text,
+    ),
 }
 
-/** Fields whose dates and ids say what is asked, not when. */
-export const isFixedField = (name: string) => /^model$|version$/i.test(name)
+/** Fields whose dates and ids say what is asked, not when: models, versions, and names of tools and schema keys. */
+export const isFixedField = (name: string) => /^(?:model|name|required)$|version$/i.test(name)
+
+/** Where people, CI jobs and containers keep projects and temporary files. Own folders are added. */
+const folderPrefixes = [
+  '/home/[\\w.-]+',
+  '/Users/[\\w.-]+',
+  '/root',
+  '/tmp',
+  '/(?:private/)?var/(?:tmp|folders)',
+  '/private/tmp',
+  '/(?:workspaces?|builds|work|app|usr/src|src|code|repo|project)',
+  '/github/(?:workspace|home)',
+  '[A-Za-z]:(?:\\\\{1,2}|/)[\\w.~-]+',
+]
+
+/** The folders of this process: where it works, the user's home, and the one for temporary files. */
+export const ownFolders = once((): readonly string[] => {
+  const all = new Set([process.cwd(), homedir(), tmpdir()])
+  return [...all].filter(folder => folder.length > 1).sort((a, b) => b.length - a.length)
+})
+
+const pathExpression = once(() => {
+  const own = ownFolders().map(folder => folder.replace(/[^\w/]/g, '\\$&'))
+  const rest = '(?:(?:\\\\{1,2}|/)[\\w.@+~-]+)*(?:\\\\{1,2}|/)?'
+  return new RegExp(`(?<![\\w.~-])(?:file://)?(?:${[...own, ...folderPrefixes].join('|')})(?![\\w-])${rest}`, 'g')
+})
+
+/** Only the name of a file stays of a path into one of these folders, since the folder is another one on each machine. */
+function withoutPaths(text: string): string {
+  if (!/[\\/]/.test(text)) return text
+  return text.replace(pathExpression(), found => {
+    const [name] = /(?<=[\\/])[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,7}\.?$/.exec(found) ?? []
+    return name === undefined ? '[path]' : `[path]/${name}`
+  })
+}
 
 /** A number that may be a time: in seconds or milliseconds, from 2017 to 2033. */
 export const mayBeTime = (value: number) => value >= 1.5e9 && value < 2e12

@@ -1,31 +1,49 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
 
 import type { Exchange } from '../core/exchange.js'
+import { once } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
-import { type IgnoreOption, ignoreFrom } from './canonical.js'
-import { createDriftNote } from './drift-note.js'
-import { createShelf, openFolder } from './folder.js'
+import { Folder } from './folder.js'
+import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
-import { createRecorder, type RecorderParts } from './recorder.js'
-import { createFind, type ReplayerParts } from './replayer.js'
+import { Lookup } from './lookup.js'
+import { RunNote } from './notes.js'
+import { type EndedRun, endRun } from './prune.js'
+import { Recorder, type RecorderParts } from './recorder.js'
+import { Replayer, type ReplayerParts } from './replayer.js'
+import { testNameOf } from './test-name.js'
+import { Tomorrow } from './tomorrow.js'
 
-export { type AcceptedChange, acceptDrift } from './accept.js'
-export { type Ignore, ignoreFrom } from './canonical.js'
+export { type AcceptedChange, acceptChanges } from './accept.js'
+export { asksForChat } from './canonical.js'
+export { unlikeness } from './differences.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
-export { type Folder, leftoversIn, openFolder } from './folder.js'
+export { yamlText } from './file-form.js'
+export { recordingText } from './file-text.js'
+export { displayPath, Folder, isProblem, replaceFile } from './folder.js'
 export type { ImportResult } from './har.js'
-export { requestKey } from './key.js'
+export { type Ignore, type IgnoreOption, ignoreFrom } from './ignore.js'
+export { comparedForm, keysOf, redactedRequest, requestKey } from './key.js'
 export type { Library } from './library.js'
-export { fileOf, type RecordingFile } from './names.js'
-export type { Miss, Receipt } from './operations.js'
+export { Lookup } from './lookup.js'
+export { fileOf, numbered } from './names.js'
+export type { Miss } from './operations.js'
 export { assembledText } from './play.js'
-export { addToSent, addUses, chatCallReader, type Definition, overBudget, type Sent, type Uses } from './prompts.js'
-export { writePrompts } from './prompts-file.js'
+export { isLiving, processName } from './process.js'
+export {
+  type EndedRun,
+  type Prunable,
+  type PruneReason,
+  problemsIn,
+  prunableIn,
+  type Tidied,
+  tooMany,
+} from './prune.js'
+export { joinReceipts, type Receipt } from './receipt.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
-  isPassingStatus,
   isStream,
   MOST_BODY_BYTES,
   type RecordedChunk,
@@ -35,42 +53,72 @@ export {
   recordedBody,
 } from './recording.js'
 export { secretsInRecording } from './redacted.js'
-export { readReplayNotes, writeReplayNote } from './replay-note.js'
-export { createHistory, type History, type Run } from './run.js'
+export { repairFolder } from './repair.js'
+export { Run } from './run.js'
+export { testNameOf } from './test-name.js'
 
 /** Reads HAR files. Only one command needs it. */
 export const loadHar = () => import('./har.js')
 
 /** The options of the same names (options.ts), and what else recordings need. */
 interface RecordingsParts
-  extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'flush' | 'note'> {
+  extends Omit<
+    RecorderParts & ReplayerParts,
+    'lookup' | 'identify' | 'testOf' | 'tomorrow' | 'ignore' | 'flush' | 'note' | 'onMiss'
+  > {
   /** The absolute path of the folder. */
   readonly dir: string
   readonly ignore: readonly IgnoreOption[]
   readonly redact: Redact
   readonly onMiss: string
+  /** Called with each request without a recording. */
+  readonly missed: ReplayerParts['onMiss']
 }
 
 export type Recordings = ReturnType<typeof openRecordings>
 
-export function openRecordings(parts: RecordingsParts) {
+export function openRecordings({ dir, redact, ...parts }: RecordingsParts) {
+  const { run } = parts
   const ignore = ignoreFrom(parts.ignore)
-  const folder = openFolder(parts.dir)
-  const shelf = createShelf(folder)
-  const identify = createIdentify(parts.redact, ignore)
-  const recorder = createRecorder({ ...parts, shelf, identify, ignore })
-  const note = parts.onMiss === 'nearest' ? createDriftNote(parts.dir, parts.warn) : undefined
+  const folder = new Folder(dir)
+  const lookup = new Lookup(folder, ignore)
+  const identify = createIdentify(redact, ignore)
+  const testOf = (exchange: Exchange) => testNameOf(exchange, dir)
+  const tomorrow = new Tomorrow(run, ignore)
+  const note = new RunNote(dir, parts.warn)
+  const common = { ...parts, lookup, identify, testOf, tomorrow, onMiss: parts.missed }
+  const recorder = new Recorder(common)
+  const flush = () => recorder.flush()
+  const replayer = new Replayer({ ...common, flush, note: parts.onMiss === 'nearest' ? note : undefined })
+  const tidyUp = once(() => removeLeftovers(folder))
   return {
     /** The key under which the recordings of a request are found. */
     keyOf: (exchange: Exchange) => identify(exchange).key,
-    /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
-    ready: shelf.ready,
+    testOf,
+    /** Lists the folder, removes what killed processes have left behind, and reads files whose names say nothing. Returns `undefined` if there is nothing to wait for. */
+    ready() {
+      tidyUp()
+      return lookup.ready()
+    },
     /** Call `ready` first. */
-    observerOf: recorder.observerOf,
-    find: createFind({ ...parts, shelf, identify, ignore, flush: recorder.flush, note }),
-    receipt: () => parts.run.receipt(shelf.all()),
-    settle: recorder.settle,
+    observerOf: (exchange: Exchange) => recorder.observerOf(exchange),
+    find: (exchange: Exchange) => replayer.find(exchange),
+    receipt: (isWhole = false) => run.receipt(lookup, isWhole),
+    flush,
+    /** Resolves when everything is on disk, also answers whose clients have left. A second call does not await the rest of these. */
+    close: () => recorder.close(),
+    /** Removes what this run's tests no longer ask for, and notes what it did. Call it once, when everything is on disk. */
+    end: (ended: EndedRun) => endRun(ended, { run, lookup, note }),
     /** The same recordings for browsing. Lists nothing until it is used. */
-    library: createLibrary({ ...parts, folder, shelf }),
+    library: createLibrary({ folder, run }),
+  }
+}
+
+/** Files that cannot be removed stay. */
+function removeLeftovers(folder: Folder): void {
+  try {
+    folder.remove(folder.leftovers())
+  } catch {
+    // A read-only folder, or another user's file.
   }
 }

@@ -1,12 +1,12 @@
-/** Computes the key of a request, under which its recordings are stored and found. */
+/** The form in which a request is stored and compared, and what it has in common with others: its key and its conversation. */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
-import { mayBeJson, requireModestJson } from '../core/json.js'
+import { isObject, mayBeJson, requireModestJson } from '../core/json.js'
 import { comparable, credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import {
-  type Ignore,
+  asksForChat,
   jsonIn,
   normalPath,
   normalQuery,
@@ -16,10 +16,13 @@ import {
   withoutDefaults,
   withSortedKeys,
 } from './canonical.js'
+import { isConversation, lastTurnOf, nameOfMessages } from './conversation.js'
 import { comparedText, isMultipart, withoutBoundary } from './form-body.js'
+import type { Ignore } from './ignore.js'
 import { withoutIds } from './json-rpc.js'
 import { linksByPosition } from './links.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
+import { type Sketch, sketchOf } from './sketch.js'
 
 /** A request as it was received. */
 export interface ReceivedRequest {
@@ -96,32 +99,31 @@ function redactedJsonValue(value: unknown, path: string, redaction: Redaction): 
   return result === value ? value : withSortedKeys(result)
 }
 
-/** The form of a request that is compared: without ignored parts and without defaults. */
-export function comparedForm(request: RecordedRequest, ignore: Ignore, links = linksByPosition): RecordedRequest {
+/**
+ * The form of a request that is compared: without ignored parts, without defaults, and without the format of the answer,
+ * since answers can be converted.
+ */
+export function comparedForm(request: RecordedRequest, ignore: Ignore): RecordedRequest {
   const { method, path, query, body } = request
   const nonSecret = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
   const parameters = ignore.inQuery(nonSecret).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
-  const comparedPath = ignore.inText(normalPath(path))
-  return { method, path: comparedPath, query: parameters.join('&'), body: comparedBody(path, body, ignore, links) }
+  return {
+    method: method === 'HEAD' ? 'GET' : method,
+    path: ignore.inText(normalPath(path)),
+    query: parameters.join('&'),
+    body: comparedBody(path, body, ignore),
+  }
 }
-
-/** The key of a request: 12 hex digits. Used for incoming requests and for recordings on disk alike. */
-export function requestKey(request: RecordedRequest, ignore: Ignore, links = linksByPosition): string {
-  const { method, path, query, body } = comparedForm(request, ignore, links)
-  return hash('sha256', [method, path, query, comparedBodyText(body)].join('\n'), 'hex').slice(0, 12)
-}
-
-/** The key in the names of files from before ids of tool calls counted by position. */
-export const formerKey = (request: RecordedRequest, ignore: Ignore): string => requestKey(request, ignore, body => body)
 
 /** A whole parameter value that was a credential. Brackets that a caller sent are encoded. */
 const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 
-function comparedBody(path: string, body: RequestBody, ignore: Ignore, links: typeof linksByPosition): RequestBody {
+function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
   switch (body.kind) {
     case 'json': {
       const value = withoutBigInts(comparable(body.value, path))
-      return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(value, links))) }
+      const compared = withoutDefaults(path, withoutIds(ignore.inJson(value, linksByPosition)))
+      return { kind: 'json', value: withoutFormat(path, compared) }
     }
     case 'text':
       return { kind: 'text', text: comparedText(body.text, ignore) }
@@ -132,6 +134,12 @@ function comparedBody(path: string, body: RequestBody, ignore: Ignore, links: ty
     case 'none':
       return body
   }
+}
+
+function withoutFormat(path: string, body: unknown): unknown {
+  if (!asksForChat(path) || !isObject(body)) return body
+  const { stream: _stream, stream_options: _options, ...others } = body
+  return others
 }
 
 function comparedBodyText(body: RequestBody): string {
@@ -147,9 +155,55 @@ function comparedBodyText(body: RequestBody): string {
   }
 }
 
-export interface RequestIdentity {
-  readonly request: RecordedRequest
+const shortHash = (parts: readonly string[], digits: number) => hash('sha256', parts.join('\n'), 'hex').slice(0, digits)
+
+/** What requests can have in common. */
+export interface RequestKeys {
+  /** Equal for requests that the same recordings answer. Never written to disk. */
   readonly key: string
+  /** Equal for requests with the same conversation, whatever the prompt. In the names of files. */
+  readonly conversation: string
+  /** Equal for requests with the same last turn; of a request without messages, the same as `key`. */
+  readonly question: string
+  /** As it is compared. */
+  readonly path: string
+  /** By which it is roughly compared: that of its last turn, and that of the rest. */
+  readonly sketches: () => readonly [question: Sketch, rest: Sketch]
+}
+
+/** Long messages, such as images, are hashed once. */
+const LONG = 1000
+const digestOf = (text: string) => (text.length > LONG ? hash('sha256', text, 'hex') : text)
+
+export function keysOf(request: RecordedRequest, ignore: Ignore): RequestKeys {
+  const { method, path, query, body } = comparedForm(request, ignore)
+  const name = body.kind === 'json' ? nameOfMessages(body.value) : undefined
+  if (body.kind !== 'json' || name === undefined) {
+    const text = comparedBodyText(body)
+    const key = shortHash([method, path, query, text], 16)
+    const sketches = () => [sketchOf([text]), sketchOf([])] as const
+    return { key, conversation: key.slice(0, 8), question: key, path, sketches }
+  }
+  const { [name]: messages, ...others } = body.value as Readonly<Record<string, readonly unknown[]>>
+  const prompt = JSON.stringify(others)
+  const texts = (messages ?? []).map(message => JSON.stringify(message))
+  const digests = texts.map(digestOf)
+  const spoken = digests.filter((_, i) => isConversation(messages?.[i]))
+  const start = lastTurnOf(messages ?? [])
+  return {
+    key: shortHash([method, path, query, prompt, ...digests], 16),
+    conversation: shortHash([method, path, query, ...spoken], 8),
+    question: shortHash([method, path, ...digests.slice(start)], 16),
+    path,
+    sketches: () => [sketchOf(texts.slice(start)), sketchOf([...texts.slice(0, start), prompt])],
+  }
+}
+
+/** The key of a request. Used for incoming requests and for recordings on disk alike. */
+export const requestKey = (request: RecordedRequest, ignore: Ignore): string => keysOf(request, ignore).key
+
+export interface RequestIdentity extends RequestKeys {
+  readonly request: RecordedRequest
   /** The redaction that removed the request's secrets, to be used for its answer too. */
   readonly redaction: Redaction
   /** Why the request must not be recorded, as a part of a sentence. */
@@ -157,7 +211,7 @@ export interface RequestIdentity {
 }
 
 /** The request of an exchange, and the redaction that removed its secrets. */
-function redactedRequest(exchange: Exchange, redact: Redact) {
+export function redactedRequest(exchange: Exchange, redact: Redact) {
   const { method, path, query, headers } = exchange
   const received = { method, path, query, headers, contentType: headers['content-type'] }
   const { body, objection } = decompressedBody(exchange)
@@ -170,5 +224,5 @@ export const createIdentify =
   (redact: Redact, ignore: Ignore) =>
   (exchange: Exchange): RequestIdentity => {
     const identity = redactedRequest(exchange, redact)
-    return { ...identity, key: requestKey(identity.request, ignore) }
+    return { ...identity, ...keysOf(identity.request, ignore) }
   }

@@ -1,130 +1,70 @@
-/** The recordings as a list for browsing: searches, reads and removes them. Answers are not parsed for it, so that thousands of files can be listed. */
-import { realpath } from 'node:fs/promises'
-import path from 'node:path'
-import { ProblemsError } from '../check/problem.js'
+/** The recordings as a list for browsing: searches, reads and removes them. */
+
+import { problemInWords } from '../check/problem.js'
 import { type ListingQuery, searchFor } from '../control/operation.js'
 import { mapInParallel } from '../core/work.js'
-import { beginningOf, questionIn, recordingIn } from './file-text.js'
-import { createFileCache, displayPath, type Folder, type Shelf } from './folder.js'
-import { type RecordingFile, subjectOf } from './names.js'
-import { isStream } from './recording.js'
+import { subjectOf } from './conversation.js'
+import { beginningOf } from './file-text.js'
+import { displayPath, type Folder, isProblem } from './folder.js'
+import { isStream, recordedBody } from './recording.js'
+import type { Run } from './run.js'
 
 interface Parts {
   readonly folder: Folder
-  readonly shelf: Shelf
-  readonly run: { isReplayed(file: string): boolean; isOwn(file: string): boolean }
+  readonly run: Pick<Run, 'isPlayed' | 'isOwn'>
 }
 
 /** The default page size. */
 const PAGE_OF_RECORDINGS = 100
-/** How long a file is trusted without being checked again, however fast a search is typed. */
-const UNCHECKED_MS = 2000
-
-/** At most this many files' summaries are cached. */
-const MOST_CACHED = 10_000
 
 /** The recordings of the current configuration. */
 export type Library = ReturnType<typeof createLibrary>
 
-export function createLibrary({ folder, shelf, run }: Parts) {
-  const summaries = createFileCache({
-    stamp: folder.stamp,
-    read: (file: string) => summaryOf(folder, file),
-    sizeOf: () => 1,
-    uncheckedMs: UNCHECKED_MS,
-    maxSize: MOST_CACHED,
-  })
-  const line = ({ file }: RecordingFile) => lineOf(file, summaries.get, run)
+export function createLibrary({ folder, run }: Parts) {
+  /** What a search looks at. */
+  function questionOf(file: string) {
+    if (!folder.has(file)) return { file, problem: `${file}: is a link to a file outside of the folder.` }
+    const question = folder.question(file)
+    if (isProblem(question)) return { file, problem: problemInWords(question) }
+    const { recordedAt, test, request } = question
+    const { model = null, prompt = null } = subjectOf(request)
+    const { method, path } = request
+    return { file, recordedAt, test, method, path, model, said: prompt && beginningOf(prompt) }
+  }
+
+  function lineOf(line: ReturnType<typeof questionOf>) {
+    if (line.problem !== undefined) return { file: line.file, problem: line.problem }
+    const recording = folder.read(line.file)
+    if (isProblem(recording)) return { file: line.file, problem: problemInWords(recording) }
+    const { response } = recording
+    const { status, complete } = response
+    const use = { used: run.isPlayed(line.file), made: run.isOwn(line.file) }
+    return { ...line, status, streamed: isStream(response), complete, bytes: recordedBody(response).length, ...use }
+  }
 
   return {
     /** The folder as a user would write it. */
     folder: displayPath(folder.dir) || '.',
     /** Returns one page, sorted by name, and the total count. */
     async list({ search = '', limit = PAGE_OF_RECORDINGS, offset = 0 }: ListingQuery) {
-      const pageOf = <T>(items: readonly T[]) => items.slice(offset, offset + limit)
-      const all = await folder.list()
-      if (search.trim() === '') return { data: await mapInParallel(pageOf(all), line), total: all.length }
-      const matches = searchFor(search)
-      const lines = (await mapInParallel(all, line)).filter(line => matches(textsOf(line)))
-      return { data: pageOf(lines), total: lines.length }
+      folder.refresh()
+      const all = [...folder.files()].sort()
+      const matches = search.trim() === '' ? undefined : searchFor(search)
+      const found = matches
+        ? (await mapInParallel(all, async file => questionOf(file))).filter(line => matches(textsOf(line)))
+        : all.slice(offset, offset + limit).map(questionOf)
+      const page = matches ? found.slice(offset, offset + limit) : found
+      return { data: page.map(lineOf), total: matches ? found.length : all.length }
     },
     /** Returns the text of a recording's file; `undefined` if the folder has no such recording. */
-    async text(file: string) {
-      const entry = await find(folder, file)
-      return entry && folder.text(entry.file)
-    },
+    text: (file: string) => (folder.has(file) ? folder.text(file) : undefined),
     /** Returns whether it existed. */
-    async remove(file: string) {
-      const entry = await find(folder, file)
-      if (entry) shelf.remove(entry)
-      summaries.forget(file)
-      return entry !== undefined
+    remove(file: string): boolean {
+      const exists = folder.has(file)
+      if (exists) folder.remove([file])
+      return exists
     },
   }
 }
 
-async function find(folder: Folder, file: string): Promise<RecordingFile | undefined> {
-  const entry = (await folder.list()).find(other => other.file === file)
-  const isValid = entry && (await isInFolder(folder, file).catch(() => false))
-  return isValid ? entry : undefined
-}
-
-async function summaryOf(folder: Folder, file: string): Promise<RecordingSummary> {
-  if (!(await isInFolder(folder, file)))
-    throw new ProblemsError([{ origin: file, sentence: 'is a link to a file outside of the folder.' }])
-  return summaryIn(await folder.text(file), file)
-}
-
-async function lineOf(file: string, read: (file: string) => Promise<RecordingSummary>, run: Parts['run']) {
-  try {
-    return { file, ...(await read(file)), used: run.isReplayed(file), made: run.isOwn(file) }
-  } catch (error) {
-    if (!(error instanceof ProblemsError)) throw error
-    return { file, problem: error.message.split('\n', 1)[0] ?? '' }
-  }
-}
-
-/** Whether the file really is in the folder. Links to files outside of it are not followed. */
-async function isInFolder({ dir }: Folder, file: string): Promise<boolean> {
-  const [root, place] = await Promise.all([realpath(dir), realpath(path.join(dir, file))])
-  return place.startsWith(root + path.sep)
-}
-
-const textsOf = (line: Awaited<ReturnType<typeof lineOf>>) =>
-  'problem' in line ? [line.file, line.problem] : [line.file, line.method, line.path, line.model, line.said]
-
-export type RecordingSummary = ReturnType<typeof summaryIn>
-
-/** Throws a ProblemsError for errors outside of the bodies. */
-function summaryIn(text: string, file: string) {
-  const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
-  const { model = null, prompt = null } = subjectOf(questionIn(text, file).request)
-  return {
-    recordedAt,
-    method: request.method,
-    path: request.path,
-    model,
-    said: prompt && beginningOf(prompt),
-    status: response.status,
-    streamed: isStream(response),
-    complete: response.complete,
-    bytes: Buffer.byteLength(text),
-  }
-}
-
-/**
- * Returns only the lines outside of bodies and chunks, if the file is laid out as we write it. Otherwise returns all of
- * it.
- */
-function outlineOf(text: string): string {
-  if (!/^request:$/m.test(text) || !/^response:$/m.test(text)) return text
-  const lines: string[] = []
-  let isBody = false
-  for (const line of text.split('\n')) {
-    // Dropped lines become blank, so that errors name the right line. Comments are dropped because they are long.
-    const isKey = /^(?: {2})?[^\s#-]/.test(line)
-    if (isKey) isBody = /^ {2}(?:body|chunks):\s*$/.test(line)
-    lines.push(isBody || line.startsWith('#') ? '' : line)
-  }
-  return lines.join('\n')
-}
+const textsOf = (line: object) => Object.values(line).filter(value => typeof value === 'string')

@@ -1,59 +1,55 @@
-/** Builds and reads the file names of recordings. */
-import { saidByUser } from '../chat/said.js'
-import { isObject } from '../core/json.js'
-import { rpcCallOf } from './json-rpc.js'
+/** The names of recordings' files: words for people, and two short hashes by which a file is looked up, and which are never trusted. */
+import { hash } from 'node:crypto'
+import { subjectOf } from './conversation.js'
 import type { RecordedRequest } from './recording.js'
 
-/** A file in the folder of recordings, as its name describes it. */
-export interface RecordingFile {
-  /** Relative to the folder, with slashes: `chat-completions/gpt-4o-hello-1a2b3c4d5e6f.yaml`. */
-  readonly file: string
-  readonly key: string
-  /** Its number among those with the same request, from 1. */
-  readonly nth: number
+interface NamedBy {
+  readonly conversation: string
+  /** That of the test; empty for the run as a whole. */
+  readonly test: string
 }
 
-const recordingName = /(?:^|[/-])([0-9a-f]{12})(?:-(\d{1,9}))?\.yaml$/
+const recordingName = /-([0-9a-f]{8})(?:-([0-9a-f]{6}))?(?:-\d{1,4})?\.ya?ml$/
 
-/** Parses a file name; `undefined` if it is not the name of a recording. */
-export function entryOf(file: string): RecordingFile | undefined {
-  const [, key, nth = '1'] = recordingName.exec(file) ?? []
-  return key === undefined || /(^|\/)\./.test(file) ? undefined : { file, key, nth: Number(nth) }
+/** The hashes in a file's name; `undefined` for a name of one's own, and for those of earlier versions. */
+export function hashesIn(file: string): NamedBy | undefined {
+  const [, conversation, test = ''] = recordingName.exec(file) ?? []
+  return conversation === undefined ? undefined : { conversation, test }
 }
 
-/** The file of the `nth` recording of a request. */
-export const fileOf = (request: RecordedRequest, key: string, nth: number): string =>
+/** The hash of a test in names; empty for the run as a whole. */
+export const testHash = (test: string): string => (test === '' ? '' : hash('sha256', test, 'hex').slice(0, 6))
+
+/** Whether a file may be a recording: any YAML outside of hidden folders. */
+export const isRecordingName = (name: string): boolean => /^[^.].*\.ya?ml$/i.test(name)
+
+/** The file of a recording, relative to the folder, with slashes. */
+export const fileOf = (request: RecordedRequest, conversation: string, test: string): string =>
   // Joined rather than concatenated: V8 keeps the parts of a concatenation in memory, and these names are kept for as
   // long as the process runs.
-  [endpointFolder(request.path), '/', slugOf(request), '-', key, nth > 1 ? `-${nth}` : '', '.yaml'].join('')
+  [
+    ...[endpointFolder(request.path), '/', slugOf(request), '-', conversation],
+    ...(test === '' ? [] : ['-', testHash(test)]),
+    '.yaml',
+  ].join('')
 
-/** The name that a recording gets together with another request. One that was written by hand gets only the other key. */
-export function renamedFile(
-  { file, key, nth }: RecordingFile,
-  before: RecordedRequest,
-  after: RecordedRequest,
-  newKey: string,
-) {
-  if (file === fileOf(before, key, nth)) return fileOf(after, newKey, nth)
-  const at = file.lastIndexOf(key)
-  return file.slice(0, at) + newKey + file.slice(at + key.length)
-}
+/** Another file of the same name. */
+export const numbered = (file: string, n: number): string => (n === 1 ? file : file.replace(endOfName, `-${n}.yaml`))
+
+const endOfName = /(?:-\d{1,4})?\.yaml$/
 
 const LONGEST_SLUG = 50
-const LONGEST_MODEL = 30
 const LONGEST_FOLDER = 60
 
 /**
- * A short description of a request: its model and the beginning of the user's text, or what it calls. If there is
- * neither, its query or its method.
+ * A short description of a request: the beginning of the user's text, or what it calls. If there is neither, its query,
+ * its model or its method.
  */
 export function slugOf(request: RecordedRequest): string {
   const { model = '', prompt = '' } = subjectOf(request)
-  const subject = [slugWords(model, LONGEST_MODEL), slugWords(prompt, LONGEST_SLUG)]
-    .filter(part => part !== '')
-    .join('-')
-  const slug = cutAtWord(subject, LONGEST_SLUG) || slugWords(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
-  return withoutKey(slug) || slugWords(request.method, LONGEST_SLUG) || 'request'
+  const query = request.query.replace(/%[0-9a-f]{2}/gi, ' ')
+  const candidates = [prompt, query, model, request.method]
+  return candidates.map(text => slugWords(text, LONGEST_SLUG)).find(words => words !== '') ?? 'request'
 }
 
 /** The folder for recordings of a path: `chat-completions` for `/v1/chat/completions`. */
@@ -85,18 +81,4 @@ function cutAtWord(text: string, longest: number): string {
   if (text.length <= longest) return text
   const end = text.lastIndexOf('-', longest)
   return text.slice(0, end > longest / 2 ? end : longest)
-}
-
-/** A file name ends with the key, so nothing before it may look like one. */
-const withoutKey = (slug: string) => slug.replace(/(?<![0-9a-f])[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
-
-/** The model, and what the user said last or the call of a JSON-RPC request. */
-export function subjectOf({ body }: RecordedRequest) {
-  const call = rpcCallOf({ body })
-  if (call !== undefined) return { model: undefined, prompt: call }
-  const fields = body.kind === 'json' && isObject(body.value) ? body.value : {}
-  return {
-    model: typeof fields.model === 'string' ? fields.model : undefined,
-    prompt: Array.isArray(fields.messages) ? saidByUser(fields.messages) : undefined,
-  }
 }

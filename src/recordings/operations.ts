@@ -1,17 +1,20 @@
 /** Operations on recordings: lists, reads and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
-import { closestRecording, violationCounts } from '../check/finding.js'
-import { arrayOf, boolean, closed, map, moment, orNull, text, wholeNumber } from '../check/forms.js'
+import { closestRecording } from '../check/finding.js'
+import { arrayOf, boolean, closed, moment, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
 import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../control/operation.js'
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Library } from './library.js'
+import { type Receipt, receiptForm } from './receipt.js'
 
 export { type RepairsInUse, repairOperations } from './repair-operations.js'
 
 const readRecording = closed({
   file: text,
   recordedAt: text,
+  /** The test whose request it is; empty for none. */
+  test: text,
   method: text,
   path: text,
   model: orNull(text),
@@ -55,7 +58,9 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
     does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',
     returns: closed({ file: text, text }),
     async run({ name }) {
-      const text = await (await library()).text(name).catch(recordingsFailed)
+      const text = await library()
+        .then(all => all.text(name))
+        .catch(recordingsFailed)
       if (text === undefined) throw noSuchRecording(name)
       return { file: name, text }
     },
@@ -64,7 +69,12 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
     at: 'DELETE /recordings/{name}',
     does: 'Removes one recording.',
     async run({ name }) {
-      if (!(await (await library()).remove(name).catch(recordingsFailed))) throw noSuchRecording(name)
+      if (
+        !(await library()
+          .then(all => all.remove(name))
+          .catch(recordingsFailed))
+      )
+        throw noSuchRecording(name)
     },
   }),
 })
@@ -85,40 +95,13 @@ const miss = closed({
   reason: text,
   /** The most similar recording, and the differences; absent if nothing is recorded for the path. */
   nearest: v.optional(closestRecording),
-  /** Whether it was answered from that recording, because of onMiss nearest. */
-  drifted: v.optional(boolean),
+  /** The test that sent it, where that is more than its scope. */
+  test: optionalMember(text),
+  /** What has changed, if it was answered from that recording all the same. */
+  changed: optionalMember(word(['prompt', 'message'])),
 })
 /** A request without a recording. */
 export type Miss = ValueOf<typeof miss>
-
-const receipt = closed({
-  /** Requests answered from recordings. */
-  served: wholeNumber,
-  /** Those of them whose recording has other instructions, tools or parameters. */
-  drifted: wholeNumber,
-  /** Requests without a recording. */
-  missed: wholeNumber,
-  /** Recordings that were neither replayed nor recorded. */
-  unused: arrayOf(text),
-  /** Recordings that were made. */
-  recorded: wholeNumber,
-  /** Those of them whose files are as before, because the answer says the same. */
-  unchanged: wholeNumber,
-  /** Those of them that are errors, by status, or `incomplete` for answers that broke off. */
-  errors: map(text, wholeNumber, 'a map of counts'),
-  /** Earlier recordings of the same endpoints that were not asked for. */
-  notAsked: arrayOf(text),
-  /** Exchanges that could not be saved, with the reasons. */
-  notRecorded: arrayOf(text),
-  /** Requests forwarded to the live platform. */
-  passed: wholeNumber,
-  /** Answers that violated the contract. */
-  violations: violationCounts,
-})
-/** What recordings did in a run. */
-export type Receipt = ValueOf<typeof receipt>
-/** The part of the receipt that is about recordings. */
-export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>
 
 interface RunParts {
   /** The latest requests without a recording, newest first. */
@@ -138,7 +121,7 @@ export const runOperations = ({ misses, receipt: current }: RunParts) => ({
   getReceipt: operation({
     at: 'GET /receipt',
     does: 'Returns how many requests were answered from recordings, and which recordings were not used.',
-    returns: orNull(receipt),
+    returns: orNull(receiptForm),
     run: () => current() ?? null,
   }),
 })

@@ -16,14 +16,15 @@ import {
   text,
   word,
 } from '../check/forms.js'
+import { TOOL_RESULTS } from './ignore.js'
 import { ignoredNames } from './ignored-names.js'
 
 const anExpression = 'a regular expression between slashes, such as /\\d+/'
 const expression = v.pipe(text, v.check(isExpression, anExpression))
 
 const name = word(ignoredNames)
-const fieldOrExpression =
-  'the path of a field, such as metadata.requestId or messages[*].name, a regular expression between slashes, or one of the words dates, times, uuids, ids'
+const words = [...ignoredNames, TOOL_RESULTS].join(', ')
+const fieldOrExpression = `the path of a field, such as metadata.requestId or messages[*].name, a regular expression between slashes, or one of the words ${words}`
 /** `$` and dots alone are not a path. */
 const path = v.pipe(
   filled,
@@ -42,7 +43,7 @@ const ignoredPart = v.pipe(
     path: optional(path, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
     query: optional(filled, 'A parameter of the query.'),
     pattern: optional(
-      v.union([name, expression], `${anExpression}, or one of the words dates, times, uuids, ids`),
+      v.union([name, expression], `${anExpression}, or one of the words ${ignoredNames.join(', ')}`),
       'Ignores only what matches this or has this name; without path and query, in any text.',
     ),
   }),
@@ -81,6 +82,11 @@ export const recordingOptions = group(
       'fail',
       'What replay does without a recording: fail (a 424 that names the nearest one), nearest (answer from one of the same conversation with another prompt), emulate, or record (ask the live platform and record it).',
     ),
+    any: option(
+      boolean,
+      false,
+      'With onMiss nearest: whether a request of a test whose messages have changed is answered, too, from the recording at its place in the test.',
+    ),
     speed: option(
       numberBetween(0, 1000),
       1,
@@ -94,7 +100,7 @@ export const recordingOptions = group(
     ignore: option(
       listOrText(ignored, 'paths, names and expressions'),
       [],
-      'Parts to ignore when requests are compared: dates, times, uuids, ids, paths such as metadata.requestId, expressions such as /run \\d+/.',
+      'Parts to ignore when requests are compared: dates, times, uuids, ids, paths, toolResults, fields such as metadata.requestId, expressions such as /run \\d+/.',
     ),
     prompts: option(
       boolean,

@@ -6,6 +6,7 @@ import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import { openBody, type PacedBody, type Reply } from '../core/reply.js'
 import { editedChunks } from '../redact/edits.js'
+import { asksForChat } from './canonical.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
 import {
   hasRhythm,
@@ -90,19 +91,22 @@ export function inFormatOf(wanted: RecordedRequest, recording: Recording): Recor
   const { request, response } = recording
   if (rpcCallOf(request) !== undefined) return withIdsOf(wanted, recording)
   const [wantedFormat, recordedFormat] = [formatOf(wanted), formatOf(request)]
-  const isSame =
-    wantedFormat.stream === recordedFormat.stream && wantedFormat.includeUsage === recordedFormat.includeUsage
-  if (isSame || response.status >= 400) return response
-  if (!wantedFormat.stream) return wholeOf(response)
-  return isStream(response) ? withUsage(response, wantedFormat.includeUsage) : streamOf(response, wantedFormat)
+  if (wantedFormat === recordedFormat || response.status >= 400 || wantedFormat === 'no body') return response
+  if (recordedFormat === 'no body') return undefined
+  if (wantedFormat === 'whole') return wholeOf(response)
+  const options = { includeUsage: wantedFormat === 'stream with usage' }
+  return isStream(response) ? withUsage(response, options.includeUsage) : streamOf(response, options)
 }
 
-function formatOf({ body }: RecordedRequest) {
+/** How an answer is wanted, which does not make its request another one. */
+export const formats = ['stream with usage', 'whole', 'stream', 'no body'] as const
+export type Format = (typeof formats)[number]
+
+export function formatOf({ method, path, body }: RecordedRequest): Format {
+  if (method === 'HEAD') return 'no body'
   const { stream, stream_options: options } = body.kind === 'json' && isObject(body.value) ? body.value : {}
-  return {
-    stream: stream === true,
-    includeUsage: stream === true && isObject(options) && options.include_usage === true,
-  }
+  if (stream !== true || !asksForChat(path)) return 'whole'
+  return isObject(options) && options.include_usage === true ? 'stream with usage' : 'stream'
 }
 
 /** As in a request's `stream_options`. */

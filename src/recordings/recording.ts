@@ -7,12 +7,19 @@ import { decompressChunks, headerIn } from '../core/http.js'
 export interface Recording {
   /** When the request was made, as ISO 8601 in UTC. */
   readonly recordedAt: string
+  /** The test whose request it is; empty for the run as a whole. */
+  readonly test: string
+  /** Its number among the equal requests of its test, from 1. */
+  readonly place: number
   readonly request: RecordedRequest
   readonly response: RecordedResponse
 }
 
 /** A recording without its answer. */
-export type Question = Omit<Recording, 'response'>
+export interface Question extends Omit<Recording, 'response'> {
+  /** Whether an earlier version has written it, which knew nothing of tests. */
+  readonly isEarlier?: true | undefined
+}
 
 /** A request without its credentials, normalized for comparison. */
 export interface RecordedRequest {
@@ -48,6 +55,8 @@ export interface RecordedResponse {
   readonly endMs: number
   /** Whether it is complete. A stream is complete once it has sent `[DONE]`, or has ended as HTTP demands. */
   readonly complete: boolean
+  /** Whether the client left, and the rest had not come after half a minute. It is replayed as far as it goes. */
+  readonly leftByClient?: true | undefined
 }
 
 export interface RecordedChunk {
@@ -86,6 +95,8 @@ export interface Capture {
   readonly chunks: readonly RecordedChunk[]
   /** Whether the message was complete according to HTTP. */
   readonly complete: boolean
+  /** Whether the client had left before the rest came. */
+  readonly leftByClient?: true | undefined
 }
 
 /**
@@ -102,7 +113,7 @@ export async function responseOf(
   capture: Capture,
   { method }: Pick<RecordedRequest, 'method'>,
 ): Promise<RecordedResponse> {
-  const { status, headMs, endMs, complete } = capture
+  const { status, headMs, endMs, complete, leftByClient } = capture
   const chunks = await decompressChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), MOST_BODY_BYTES)
   const headers = recordedHeaders(capture.headers, method)
   const hasLength = headerIn(capture.headers, 'content-length') !== undefined
@@ -116,6 +127,7 @@ export async function responseOf(
       ? chunks.map(({ atMs, bytes }) => ({ atMs: roundedMs(atMs), bytes }))
       : joined(chunks, hasLength ? Number.POSITIVE_INFINITY : MOMENT_MS),
     complete: complete || hasDone(chunks),
+    ...(leftByClient && !hasDone(chunks) && { leftByClient }),
   }
 }
 

@@ -3,7 +3,7 @@ import { arrayOf, closed, optional, orNull, text, word } from '../check/forms.js
 import { dataOf, operation } from '../control/operation.js'
 import { noSuchExchange, refusal } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import type { IgnoreOption } from './canonical.js'
+import type { IgnoreOption } from './ignore.js'
 import { ignoreEntry } from './options.js'
 
 /** The recording that answers a request from now on, by the key of the request; or a part that is ignored from now on. */

@@ -1,181 +1,241 @@
-/**
- * The history of recordings in one run: which were replayed, missed and made. It survives a reload of the
- * configuration.
- */
-
-import path from 'node:path/posix'
-import { LRUCache } from 'lru-cache'
-import { createByScope, type IsFromBeforeReset } from '../core/scope.js'
-import { memoized } from '../core/work.js'
-import type { RecordingFile } from './names.js'
-import type { Miss, RunReceipt } from './operations.js'
+/** What a run has done with one folder of recordings, test by test. It survives a reload of the configuration. */
+import type { Folder } from './folder.js'
+import type { Known, Lookup } from './lookup.js'
+import { hashesIn, testHash } from './names.js'
+import { noCounts, type RunReceipt, type TestReceipt } from './receipt.js'
 import { isPassingError, type RecordedResponse } from './recording.js'
 
-/** At most this many misses are kept. */
-const MISSES = 100
-/** At most this many reasons are kept. */
+/** At most this many reasons and remarks are kept. */
 const REASONS = 20
-
-/** Repetitions are counted for this many requests of a scope. The least recently used ones start again from zero. */
+/** Repetitions are counted for this many requests of a test. The oldest ones start again from zero. */
 const COUNTED = 10_000
-export type History = ReturnType<typeof createHistory>
-/** The history of one folder. */
-export type Run = ReturnType<History['of']>
+/** Far more than a run has. Beyond that, the oldest test is forgotten. */
+const MOST_TESTS = 10_000
 
-/** `onMiss` is called with each miss. Misses of exchanges from before the last reset are not listed. */
-export function createHistory(onMiss: (miss: Miss) => void, isPast: IsFromBeforeReset = () => false) {
-  const counts = createByScope(() => memoized((_dir: string) => new LRUCache<string, number>({ max: COUNTED })))
-  const startedMs = Date.now()
-  const totals: Totals = { served: 0, drifted: 0, missed: 0, saved: new Map(), notRecorded: new Map() }
-  let misses: Miss[] = []
-
-  function missed(miss: Miss, exchange: Parameters<IsFromBeforeReset>[0]): void {
-    totals[miss.drifted ? 'drifted' : 'missed']++
-    if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
-    onMiss(miss)
-  }
-
-  return {
-    /** The history of a folder. Requests are counted in each folder on their own; the receipt has the totals of all of them. */
-    of: memoized((dir: string) => ({
-      ...createReceipt(totals, dir),
-      missed,
-      /** Files that were changed later than this may belong to another run. */
-      startedMs,
-      /** How many times a request was sent in a scope before this one. */
-      count(scope: string, key: string): number {
-        const counted = counts.get(scope)(dir)
-        const before = counted.get(key) ?? 0
-        counted.set(key, before + 1)
-        return before
-      },
-    })),
-    /** The latest misses, newest first. */
-    misses: (): readonly Miss[] => misses,
-    /** Resets the counts and misses of a scope, or of all scopes if none is given. */
-    forget(scope?: string): void {
-      counts.forget(scope)
-      misses = scope === undefined ? [] : misses.filter(miss => miss.scope !== scope)
-    },
-  }
-}
-
-/** The recordings of one request in this run. */
-interface Begun {
+/** The recordings of one request of a test in this run. */
+interface Numbers {
   count: number
-  isSaved: boolean
-  /** The recordings of earlier runs, which it replaces. */
-  readonly earlier: readonly RecordingFile[]
-  /** The numbers of passing errors that no retry has taken yet. */
+  /** Places of passing errors that no retry has taken yet. */
   readonly failed: number[]
-  /** The numbers of passing errors, until something better is on disk. */
-  readonly errors: Set<number>
 }
 
-/** Numbers the recordings of each request. */
-function createNumbers() {
-  const begun = new Map<string, Begun>()
-  const beyond = ({ count, isSaved, earlier }: Begun) => (isSaved ? earlier.filter(({ nth }) => nth > count) : [])
-  return {
-    /**
-     * Begins another recording of a request, with the `existing` ones on disk. Returns its number: the next one, or that of an
-     * error after which the client tries again.
-     */
-    begin(key: string, existing: readonly RecordingFile[]): number {
-      const request = begun.get(key) ?? { count: 0, isSaved: false, earlier: existing, failed: [], errors: new Set() }
-      begun.set(key, request)
-      return request.failed.shift() ?? ++request.count
-    },
-    /** This one has failed, so the next recording of its request takes its number. */
-    failed({ key, nth }: RecordingFile): void {
-      const request = begun.get(key)
-      request?.errors.add(nth)
-      if (!request || request.failed.includes(nth)) return
-      request.failed.push(nth)
-      request.failed.sort((a, b) => a - b)
-    },
-    /** Whether it is an error of this run, and no retry has replaced it yet. */
-    isFailed: ({ key, nth }: RecordingFile) => begun.get(key)?.errors.has(nth) === true,
-    saved({ key, nth }: RecordingFile, response: RecordedResponse): void {
-      const request = begun.get(key)
-      if (!request) return
-      request.isSaved = true
-      if (!isPassingError(response)) request.errors.delete(nth)
-    },
-    isAsked: ({ key }: RecordingFile) => begun.has(key),
-    /** Whether it is from an earlier run, and has a number that this run has not come to, so that it belongs to another conversation. */
-    isSuperseded({ key, file }: RecordingFile): boolean {
-      const request = begun.get(key)
-      return request !== undefined && beyond(request).some(earlier => earlier.file === file)
-    },
-    superseded: (): readonly RecordingFile[] => [...begun.values()].flatMap(beyond),
+/** What a test has done. A test that begins again, because it is retried, counts from the beginning. */
+class TestRun {
+  readonly counts = noCounts()
+  result: TestReceipt['result']
+  /** How often each request was asked for. */
+  asked = new Map<string, number>()
+  numbers = new Map<string, Numbers>()
+  /** The recordings that its latest attempt has played or made. */
+  kept = new Set<string>()
+  /** Whether it begins again with its next request. */
+  isOver = false
+
+  continued(): this {
+    if (!this.isOver) return this
+    this.isOver = false
+    this.asked = new Map()
+    this.numbers = new Map()
+    this.kept = new Set()
+    this.result = undefined
+    return this
   }
 }
 
-/** A recording of this run. */
-interface Saved extends Pick<RecordedResponse, 'status' | 'complete'> {
+/** A recording that was made. */
+export interface Saved extends Pick<RecordedResponse, 'status' | 'complete'>, Pick<Known, 'test' | 'key' | 'place'> {
   readonly isUnchanged: boolean
 }
 
-/** What was replayed, missed and recorded so far in all folders. */
-interface Totals extends Record<'served' | 'drifted' | 'missed', number> {
-  /** By path. */
-  readonly saved: Map<string, Saved>
-  /** Sentences, by path. */
-  readonly notRecorded: Map<string, string>
-}
+export class Run {
+  readonly #tests = new Map<string, TestRun>()
+  /** Recordings that have answered. */
+  readonly #played = new Set<string>()
+  readonly #saved = new Map<string, Saved>()
+  /** Recordings of errors, until a retry has replaced them. */
+  readonly #errors = new Set<string>()
+  readonly #notRecorded = new Map<string, string>()
+  readonly #remarks = new Map<string, string>()
+  readonly #codes = new Set<string>()
+  /** The requests of no test that were asked for, by conversation and by key. */
+  readonly #askedByNobody = new Set<string>()
+  /** Files that were changed later than this may belong to another run. */
+  readonly startedMs = Date.now()
 
-/** What was replayed, missed and recorded so far in a folder. */
-function createReceipt(totals: Totals, dir: string) {
-  const { saved, ...numbers } = createNumbers()
-  const replayedFiles = new Set<string>()
-  const endpoints = new Set<string>()
-  const codes = new Set<string>()
-  const pathOf = (file: string) => `${dir}/${file}`
-  const isOwn = (file: string) => totals.saved.has(pathOf(file))
-  const isUsed = (file: string) => replayedFiles.has(file) || isOwn(file)
-  return {
-    ...numbers,
-    served(file: string): void {
-      totals.served++
-      replayedFiles.add(file)
-    },
-    recorded(entry: RecordingFile, response: RecordedResponse, isUnchanged: boolean): void {
-      const { status, complete } = response
-      saved(entry, response)
-      endpoints.add(path.dirname(entry.file))
-      totals.saved.set(pathOf(entry.file), { status, complete, isUnchanged })
-      totals.notRecorded.delete(pathOf(entry.file))
-    },
-    /** The reason is dropped if the file is recorded later. */
-    notRecorded(file: string, reason: string): void {
-      if (totals.notRecorded.size < REASONS) totals.notRecorded.set(pathOf(file), reason)
-    },
-    /** Whether saving has not failed with this code before. */
-    isFirst: (code: string) => !codes.has(code) && codes.add(code).size > 0,
-    /** Whether a recording was made in this run. */
-    isOwn,
-    /** Whether a recording has answered in this run. */
-    isReplayed: (file: string) => replayedFiles.has(file),
-    receipt(all: Iterable<RecordingFile>): RunReceipt {
-      const { served, drifted, missed, notRecorded } = totals
-      const recordings = [...totals.saved.values()]
-      const unused = [...all].filter(({ file }) => !isUsed(file))
-      const notAsked = unused.filter(entry => endpoints.has(path.dirname(entry.file)) && !numbers.isAsked(entry))
-      return {
-        served,
-        drifted,
-        missed,
-        unused: unused.map(({ file }) => file),
-        recorded: recordings.length,
-        unchanged: recordings.filter(({ isUnchanged }) => isUnchanged).length,
-        errors: errorsIn(recordings),
-        notAsked: notAsked.map(({ file }) => file),
-        notRecorded: [...notRecorded.values()],
-      }
-    },
+  #test(name: string): TestRun {
+    const known = this.#tests.get(name)
+    if (known) return known
+    if (this.#tests.size >= MOST_TESTS) this.#tests.delete(this.#tests.keys().next().value ?? '')
+    const added = new TestRun()
+    this.#tests.set(name, added)
+    return added
+  }
+
+  /** A test is reset, or without a name all of them: with its next request it begins again. Requests of no test count through the run. */
+  reset(name?: string): void {
+    for (const [test, run] of this.#tests) if (test !== '' && (name === undefined || name === test)) run.isOver = true
+  }
+
+  /** The tests that have sent something since the last one ended have passed, or failed. */
+  end(hasPassed: boolean): void {
+    for (const [name, test] of this.#tests) if (name !== '') test.result ??= hasPassed ? 'passed' : 'failed'
+  }
+
+  /** How many times a test sent a request before this one. */
+  count(name: string, { key, conversation }: Pick<Known, 'key' | 'conversation'>, more: string): number {
+    const { asked } = this.#test(name).continued()
+    if (name === '') this.#askedByNobody.add(key).add(conversation)
+    const counted = `${key} ${more}`
+    const before = asked.get(counted) ?? 0
+    asked.delete(counted)
+    asked.set(counted, before + 1)
+    if (asked.size > COUNTED) asked.delete(asked.keys().next().value ?? '')
+    return before
+  }
+
+  /** Begins another recording of a request. Returns its place: the next one, or that of an error after which the client tries again. */
+  place(name: string, { key, conversation }: Pick<Known, 'key' | 'conversation'>): number {
+    const { numbers } = this.#test(name).continued()
+    if (name === '') this.#askedByNobody.add(key).add(conversation)
+    const request = numbers.get(key) ?? { count: 0, failed: [] }
+    numbers.set(key, request)
+    return request.failed.shift() ?? ++request.count
+  }
+
+  /** The answer at this place is an error, so the next recording of its request takes the place. */
+  failed(name: string, key: string, place: number, file: string): void {
+    this.#errors.add(file)
+    const { failed }: Pick<Numbers, 'failed'> = this.#test(name).numbers.get(key) ?? { failed: [] }
+    if (!failed.includes(place)) failed.push(place)
+    failed.sort((a, b) => a - b)
+  }
+
+  /** Whether it is an error of this run, and no retry has replaced it yet. */
+  isFailed(file: string): boolean {
+    return this.#errors.has(file)
+  }
+
+  served(name: string, file: string, isOther: boolean): void {
+    const { counts, kept } = this.#test(name)
+    counts.served++
+    if (isOther) counts.others++
+    kept.add(file)
+    this.#played.add(file)
+  }
+
+  /** A request without a recording, unless it was answered from the nearest. */
+  missed(name: string, changed: 'prompt' | 'message' | undefined): void {
+    const { counts } = this.#test(name)
+    if (changed === 'prompt') counts.changedPrompts++
+    else if (changed === 'message') counts.changedMessages++
+    else counts.missed++
+  }
+
+  recorded(of: Pick<Known, 'test' | 'key' | 'place' | 'file'>, response: RecordedResponse, isUnchanged: boolean): void {
+    const { test, key, place, file } = of
+    const { status, complete, leftByClient } = response
+    const { counts, kept } = this.#test(test)
+    if (!this.#saved.has(file)) counts.recorded++
+    kept.add(file)
+    this.#saved.set(file, { test, key, place, status, complete: complete || leftByClient === true, isUnchanged })
+    if (!isPassingError(response)) this.#errors.delete(file)
+    this.#notRecorded.delete(file)
+  }
+
+  /** The reason is dropped if the file is recorded later. */
+  notRecorded(file: string, reason: string): void {
+    if (this.#notRecorded.size < REASONS) this.#notRecorded.set(file, reason)
+  }
+
+  /** Says something about the recordings once, for each `about`. */
+  remark(about: string, sentence: string): void {
+    if (this.#remarks.size < REASONS || this.#remarks.has(about)) this.#remarks.set(about, sentence)
+  }
+
+  /** Whether saving has not failed with this code before. */
+  isFirst(code: string): boolean {
+    return !this.#codes.has(code) && this.#codes.add(code).size > 0
+  }
+
+  /** Whether a recording was made in this run. */
+  isOwn(file: string): boolean {
+    return this.#saved.has(file)
+  }
+
+  /** Whether a recording has answered in this run. */
+  isPlayed(file: string): boolean {
+    return this.#played.has(file)
+  }
+
+  /** Whether the latest attempt of its test has made or played a recording. */
+  isKept({ test, file }: Pick<Known, 'test' | 'file'>): boolean {
+    return this.#tests.get(test)?.kept.has(file) === true
+  }
+
+  /** The recordings that were made, by file. */
+  saved(): ReadonlyMap<string, Saved> {
+    return this.#saved
+  }
+
+  /** Recordings that an earlier attempt of a test has made, and the latest one did not ask for. */
+  dropped(): readonly string[] {
+    return [...this.#saved].filter(([file, { test }]) => !this.isKept({ test, file })).map(([file]) => file)
+  }
+
+  /** The tests that this run has recorded or replayed. */
+  tests(): ReadonlyMap<string, Pick<TestRun, 'counts' | 'result'>> {
+    return this.#tests
+  }
+
+  /** The recordings that the tests which ran did not use. With `isWhole`, all that were not used. */
+  unused(lookup: Lookup, isWhole: boolean): readonly string[] {
+    const ran = new Set([...this.#tests.keys()].map(testHash))
+    const isUnused = (file: string): boolean => {
+      if (this.isPlayed(file) || this.isOwn(file)) return false
+      // A run without a request has used nothing.
+      if (isWhole || ran.size === 0) return lookup.known(file) !== undefined
+      const by = hashesIn(file)
+      if (by && !ran.has(by.test)) return false
+      if (by?.test === '' && !this.#askedByNobody.has(by.conversation)) return true
+      const known = lookup.known(file)
+      // Of a request of no test, there may be more recordings than this part of the run asks for.
+      return (
+        known !== undefined && this.#tests.has(known.test) && !(known.test === '' && this.#askedByNobody.has(known.key))
+      )
+    }
+    return [...lookup.folder.files()].filter(isUnused).sort()
+  }
+
+  receipt(lookup: Lookup, isWhole = false): RunReceipt {
+    const saved = [...this.#saved.values()]
+    const tests = [...this.#tests].sort(([one], [other]) => (one < other ? -1 : 1))
+    const total = noCounts()
+    for (const [, { counts }] of tests)
+      for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name]
+    const unused = this.unused(lookup, isWhole)
+    return {
+      version: 1,
+      ...total,
+      recorded: saved.length,
+      unchanged: saved.filter(({ isUnchanged }) => isUnchanged).length,
+      errors: errorsIn(saved),
+      used: [...new Set([...this.#played, ...this.#saved.keys()])].sort(),
+      unused,
+      notAsked: saved.length > 0 ? unused : [],
+      notRecorded: [...this.#notRecorded.values()],
+      unreadable: unreadableIn(lookup.folder),
+      remarks: [...this.#remarks.values()],
+      tests: Object.fromEntries(
+        tests.map(([name, { counts, result }]) => [name, { ...counts, ...(result && { result }) }]),
+      ),
+    }
   }
 }
+
+const unreadableIn = (folder: Folder): readonly string[] =>
+  [...folder.unreadable()].map(
+    ([file, { line, sentence }]) => `${file}${line === undefined ? '' : `:${line}`}: ${sentence}`,
+  )
 
 function errorsIn(recordings: readonly Saved[]): Record<string, number> {
   const counts: Record<string, number> = {}

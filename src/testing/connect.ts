@@ -148,7 +148,7 @@ function abilities(control: Control, scope: string | undefined) {
       const failed = await journal.count(({ code }) => code === 'no_recording')
       requireNone({
         unmatched: unmatched.map(({ request, error }) => `${request.method} ${request.path}: ${error}`),
-        missed: (await misses()).toReversed().filter(({ drifted }) => drifted || failed > 0),
+        missed: (await misses()).toReversed().filter(({ changed }) => changed || failed > 0),
       })
     },
     resource: path => remoteResource(control, path, scopeQuery),

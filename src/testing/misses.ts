@@ -1,6 +1,6 @@
 /** Requests that had no prepared answer, as tests report them. */
 import { unpainted } from '../check/finding.js'
-import { createMissGroups, driftText, missGroupText, repeatText } from '../check/miss-groups.js'
+import { changesText, createMissGroups, missGroupText, repeatText } from '../check/miss-groups.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
 import type { Platform } from '../platform.js'
@@ -55,9 +55,9 @@ const failing: ReadonlySet<string> = new Set(['fail', 'nearest'])
  * another test, which are then only named.
  */
 export function requireNone({ unmatched, missed }: Unprepared, reported = new Set<string>()): void {
-  requireNoDrift(missed)
+  requireUnchanged(missed)
   const groups = createMissGroups()
-  const others = missed.filter(({ drifted }) => !drifted)
+  const others = missed.filter(({ changed }) => !changed)
   for (const miss of others) groups.add(miss)
   const texts = groups.groups().map(group => {
     const isReported = reported.has(group.key)
@@ -70,11 +70,11 @@ export function requireNone({ unmatched, missed }: Unprepared, reported = new Se
   throw new Error([title, ...unmatched, ...texts].join('\n\n'))
 }
 
-/** Throws an Error about the requests that recordings of other prompts answered, grouped by what differs. */
-export function requireNoDrift(missed: readonly Miss[]): void {
+/** Throws an Error about the changed requests that the nearest recordings answered, grouped by what differs. */
+export function requireUnchanged(missed: readonly Miss[]): void {
   const groups = createMissGroups()
-  for (const miss of missed) if (miss.drifted) groups.add(miss)
-  if (groups.groups().length > 0) throw new Error(driftText(groups, unpainted))
+  for (const miss of missed) if (miss.changed) groups.add(miss)
+  if (groups.groups().length > 0) throw new Error(changesText(groups, unpainted))
 }
 
 /** The last message of a chat request that no rule matched. The journal has dropped what was parsed. */

@@ -2,7 +2,7 @@
 import type { EndpointViolations } from '../check/finding.js'
 import { plainJson } from '../check/plain-json.js'
 import type { Clock } from '../core/clock.js'
-import type { Mode } from '../core/exchange.js'
+import type { Mode, RunningTest } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { createByScope } from '../core/scope.js'
 import { once } from '../core/work.js'
@@ -10,7 +10,6 @@ import { environmentFor, type UsualName } from '../environment/index.js'
 import type { Handler } from '../http/mount.js'
 import { fastReplay, type Override } from '../platform/config/load.js'
 import type { ConfigInput } from '../platform/config/schema.js'
-import type { CurrentTest } from '../platform/prepare.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { RuleInput } from '../replies/index.js'
@@ -199,7 +198,7 @@ export const startPlatform = async (options: PlatformOptions = {}): Promise<Plat
   (await startForTests(options)).platform
 
 /** The same for a test runner that knows which test is running, with what only `usePlatform` needs. */
-export async function startForTests(options: PlatformOptions, currentTest?: () => CurrentTest | undefined) {
+export async function startForTests(options: PlatformOptions, currentTest?: () => RunningTest | undefined) {
   const { config, rules = [], listen = true, port = 0, ...others } = options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
   const platform = await openPlatform({
@@ -213,18 +212,33 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     ...(currentTest && { currentTest }),
   })
   const testMisses = createTestMisses(platform)
+  let stopped: ReturnType<typeof stopAndEnd> | undefined
+  async function stopAndEnd(graceMs: number) {
+    await platform.stop(graceMs)
+    return platform.endRun({ exitCode: undefined, isWhole: false, isPruning: false, isSure: false })
+  }
+  const stop = (graceMs: number) => {
+    stopped ??= stopAndEnd(graceMs)
+    return stopped
+  }
   return {
-    platform: testPlatform(platform, testMisses),
+    platform: testPlatform(platform, testMisses, stop),
+    stop,
     testMisses,
     clearHolds: () => platform.holds.reset(),
     /** The option env. */
     ownNames: platform.loaded.config.env,
     /** The replies since the last reset. */
     addedReplies: () => platform.rules.list().filter(({ id }) => id !== null),
+    endTest: platform.endTest,
   }
 }
 
-function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform {
+function testPlatform(
+  platform: OpenPlatform,
+  testMisses: TestMisses,
+  stop: (graceMs: number) => Promise<unknown>,
+): Platform {
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
@@ -234,7 +248,6 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
       Object.fromEntries(environmentFor(platform, { folders: ['.'], env: process.env }).variables) as TestEnvironment,
   )
   const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
-  let stopped: Promise<void> | undefined
   return {
     url,
     authUrl,
@@ -267,7 +280,7 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
       return platform.reset({ state: resetOptions(options).state })
     },
     idle: options => untilIdle(traffic, options, () => waitingHolds(platform)),
-    receipt: platform.receipt,
+    receipt: () => platform.receipt(),
     expectWithinBudget() {
       const sentences = platform.overBudget()
       if (sentences.length > 0) throw new Error(sentences.join('\n'))
@@ -277,10 +290,7 @@ function testPlatform(platform: OpenPlatform, testMisses: TestMisses): Platform 
       return platform.violations.list()
     },
     switchMode: platform.switchMode,
-    stop({ graceMs = 0 } = {}) {
-      stopped ??= platform.stop(graceMs)
-      return stopped
-    },
+    stop: async ({ graceMs = 0 } = {}) => void (await stop(graceMs)),
   }
 }
 

@@ -1,25 +1,25 @@
 /** `usePlatform`: a platform for the tests of a file or a group, with any test runner. */
 import { writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { shortened } from '../core/errors.js'
-import { isObject } from '../core/json.js'
+import type { RunningTest } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import { EXEC_NOTE } from '../platform/config/load.js'
-import type { Miss } from '../recordings/index.js'
+import type { Miss, Receipt, Tidied } from '../recordings/index.js'
 import { adviceInWords } from './in-words.js'
 import type { TestReset } from './input-check.js'
-import { requireNoDrift, requireNone } from './misses.js'
+import { requireNone, requireUnchanged } from './misses.js'
 import { type Platform, type PlatformOptions, startForTests } from './platform.js'
 import { setVariables, warnOfElsewhere } from './variables.js'
 
 /** The hooks of a test runner. In node:test, `beforeAll` is `before` and `afterAll` is `after`. */
 export interface TestRunner {
   beforeAll(work: () => Promise<void>): unknown
-  beforeEach(work: () => Promise<void>): unknown
-  /** `end` is whether the test has failed, or the context that node:test hands to its hooks; without it, nobody knows. */
-  afterEach(work: (end?: unknown) => Promise<void>): unknown
+  /** `context` is that of node:test, or says that tests run at the same time: `{ isConcurrent: true }`. Other values do not count. */
+  beforeEach(work: (context?: unknown) => Promise<void>): unknown
+  /** `context` is that of node:test, or whether the test has failed. Other values do not count. */
+  afterEach(work: (context?: unknown) => Promise<void>): unknown
   afterAll(work: () => Promise<void>): unknown
-  /** The test that is running, as `expect.getState()` of jest and vitest has it. Its requests have their own entry in `prompts.yaml`. */
+  /** The test that is running, as `expect.getState()` of jest and vitest has it. Recordings know it, and so does `prompts.yaml`. */
   testState?(): { readonly testPath?: string | undefined; readonly currentTestName?: string | undefined }
 }
 
@@ -70,17 +70,12 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
     let current: Platform | undefined
     let checks: TestChecks | undefined
     let restoreVariables = () => {}
-    const verdicts: Verdict[] = []
 
-    const currentTest = () => {
-      const { testPath, currentTestName: name } = runner.testState?.() ?? {}
-      const file = testPath && path.relative(process.cwd(), testPath).replaceAll('\\', '/')
-      return file && name ? { file, name } : undefined
-    }
+    const running = createRunningTest(runner, reset === false)
 
     runner.beforeAll(async () => {
       const own = typeof env === 'object' ? { env } : {}
-      const started = await startForTests({ ...platformOptions, ...own }, currentTest)
+      const started = await startForTests({ ...platformOptions, ...own }, running.test)
       current = started.platform
       checks = createChecks(started, { env, allowMisses, unused, rules: platformOptions.rules })
       noteExec()
@@ -88,54 +83,86 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       restoreVariables = setVariables(typeof env === 'function' ? env(current) : current.env)
       warnOfElsewhere(current.url, started.ownNames)
     })
-    if (reset !== false) {
-      runner.beforeEach(async () => {
-        checks?.lookAtJournal()
-        await current?.reset(reset === true ? {} : reset)
-      })
-      // Declares no parameter, because jest would wait for it to call that as `done`.
-      runner.afterEach(async (...[end]: readonly unknown[]) =>
-        checks?.endTest({ hasFailed: verdictOf(end), test: runner.testState?.().currentTestName }),
-      )
-    } else {
-      runner.afterEach(async (...[end]: readonly unknown[]) => void verdicts.push(verdictOf(end)))
-    }
+    // These two declare no parameter, because jest would wait for them to call that as `done`.
+    runner.beforeEach(async (...[context]: readonly unknown[]) => {
+      running.begin(context)
+      if (reset === false) return
+      checks?.lookAtJournal()
+      await current?.reset(reset === true ? {} : reset)
+    })
+    runner.afterEach(async (...[context]: readonly unknown[]) => {
+      const hasFailed = running.end(context)
+      if (reset !== false) await checks?.endTest({ hasFailed, test: runner.testState?.().currentTestName })
+    })
     runner.afterAll(async () => {
       restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
-        if (reset === false) await checks?.endTest({ hasFailed: verdicts.includes(true) || verdicts[0] })
+        if (reset === false) await checks?.endTest({ hasFailed: running.hasAnyFailed() })
         checks?.endFile()
       } finally {
-        await current?.stop()
+        await checks?.endRecordings()
       }
     })
     return platformProxy(() => current)
   }
 }
 
+/** The context of node:test, or what the entry points of other runners say instead. */
+interface TestContext {
+  readonly filePath?: string | undefined
+  readonly fullName?: string | undefined
+  readonly passed?: boolean | undefined
+  readonly isConcurrent?: boolean | undefined
+}
+
+/** Follows which test is running, and whether one has failed. */
+function createRunningTest({ testState }: Pick<TestRunner, 'testState'>, areConcurrent: boolean) {
+  let context: TestContext = {}
+  let hasFailed: boolean | undefined = false
+  const contextIn = (value: unknown): TestContext => (typeof value === 'object' && value !== null ? value : {})
+  return {
+    test(): RunningTest | undefined {
+      const state = testState?.() ?? {}
+      const file = context.filePath ?? state.testPath
+      if (file === undefined) return undefined
+      if (areConcurrent || context.isConcurrent === true) return { file, isConcurrent: true }
+      return { file, name: context.fullName ?? state.currentTestName }
+    },
+    begin(given: unknown): void {
+      context = contextIn(given)
+    },
+    /** Returns whether the test has failed, if that is known. */
+    end(given: unknown): boolean | undefined {
+      const { passed } = contextIn(given)
+      const failed = typeof given === 'boolean' ? given : passed === undefined ? undefined : !passed
+      hasFailed = hasFailed || failed || (failed === undefined ? undefined : hasFailed)
+      return failed
+    },
+    hasAnyFailed: (): boolean | undefined => hasFailed,
+  }
+}
+
 const NOTHING_ARRIVED =
   'The platform of usePlatform received no request. Does the app read its base URL before it is set? Import the app in beforeAll.'
 
-/** Whether a test has failed; `undefined` if the runner does not tell. */
-type Verdict = boolean | undefined
-
-function verdictOf(end: unknown): Verdict {
-  if (typeof end === 'boolean') return end
-  const passed = isObject(end) ? end.passed : undefined
-  return typeof passed === 'boolean' ? !passed : undefined
+interface EndedTest {
+  /** `undefined` if the runner does not tell. */
+  readonly hasFailed: boolean | undefined
+  readonly test?: string | undefined
 }
 
 type TestChecks = ReturnType<typeof createChecks>
 
 /** Checks what the tests of a file prepared, and what arrived. */
+// Long because these checks share what the tests of a file have done.
 function createChecks(
-  { platform, testMisses, clearHolds, addedReplies }: Awaited<ReturnType<typeof startForTests>>,
+  { platform, testMisses, clearHolds, addedReplies, endTest, stop }: Awaited<ReturnType<typeof startForTests>>,
   { env, allowMisses, unused, rules = [] }: Pick<UsePlatformOptions, 'env' | 'allowMisses' | 'unused' | 'rules'>,
 ) {
   let hasReceived = false
   let isPrepared = rules.length > 0
-  const drifted: Miss[] = []
+  const changed: Miss[] = []
   const reported = new Set<string>()
   const lookAtJournal = () => {
     const count = platform.journal.count()
@@ -148,7 +175,16 @@ function createChecks(
   return {
     lookAtJournal,
     /** Fails for requests without an answer, for what no request asked for, and for more than the budget. `test` is its name. */
-    async endTest({ hasFailed, test }: { readonly hasFailed: Verdict; readonly test?: string | undefined }) {
+    async endTest(ended: EndedTest) {
+      try {
+        await this.checkTest(ended)
+        if (ended.hasFailed !== undefined) endTest(!ended.hasFailed)
+      } catch (error) {
+        endTest(false)
+        throw error
+      }
+    },
+    async checkTest({ hasFailed, test }: EndedTest) {
       const unreached = rejectionOf(platform.expectHoldsReached)
       // A test may end while requests are held.
       clearHolds()
@@ -164,8 +200,8 @@ function createChecks(
       if (hasFailed ?? (!unused && unasked.length > 0)) for (const text of advice()) console.warn(text)
       const { unmatched, missed } = testMisses.unprepared()
       // These tests may go on to pass. All of it is reported once, at the end.
-      for (const miss of missed) if (miss.drifted) drifted.push({ ...miss, scope: test ?? miss.scope })
-      if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.drifted) }, reported)
+      changed.push(...missed.filter(miss => miss.changed))
+      if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.changed) }, reported)
       const unusedSentences = unasked.map(
         ({ rule }) => `No request asked for the reply ${shortened(JSON.stringify(rule), 300)}.`,
       )
@@ -180,13 +216,31 @@ function createChecks(
       }
       platform.expectWithinBudget()
     },
-    /** Fails for requests that have drifted. Warns if answers were prepared and nothing arrived: a single test may be about something else. */
+    /** Fails for changed requests that the nearest recordings answered. Warns if answers were prepared and nothing arrived: a single test may be about something else. */
     endFile() {
       if (env !== undefined && isPrepared && !hasReceived) warnOfSilence()
-      if (!allowMisses) requireNoDrift(drifted)
+      if (!allowMisses) requireUnchanged(changed)
     },
+    /** Stops the platform, and says what there is to say about recordings. */
+    endRecordings: async () => sayAboutRecordings(await stop(0), platform.receipt()),
   }
 }
+
+function sayAboutRecordings(tidied: Tidied | undefined, receipt: Receipt | undefined): void {
+  const { removed = [], objection } = tidied ?? {}
+  const { recorded = 0, remarks = [], notRecorded = [], unreadable = [] } = receipt ?? {}
+  const sentences = [
+    ...(removed.length > 0 ? [removedText(removed.length)] : []),
+    ...(objection === undefined ? [] : [objection]),
+    ...unreadable,
+    ...(recorded > 0 ? [...remarks, ...notRecorded] : []),
+  ]
+  if (sentences.length > 0) console.warn(sentences.join('\n'))
+}
+
+/** `4 recordings that these tests no longer ask for were removed.` */
+const removedText = (count: number) =>
+  `${count} ${count === 1 ? 'recording' : 'recordings'} that these tests no longer ask for ${count === 1 ? 'was' : 'were'} removed.`
 
 /** `standin exec` names a file, so that of all the processes of a test run only one says this. */
 function noteExec(): void {

@@ -9,14 +9,16 @@ const QUESTIONS = 15
 
 /** An agent's suite: questions, one of them twice, and a tool loop. It fails if a request has no answer. */
 const suite = `
-const { OPENAI_BASE_URL, OPENAI_API_KEY, SYSTEM, DEVELOPER, MODEL = 'gpt-4o-mini', TOOL = 'get_weather' } = process.env
+const { OPENAI_BASE_URL, OPENAI_API_KEY, SYSTEM, DEVELOPER, MODEL = 'gpt-4o-mini', TOOL = 'get_weather', MORE_TOOL, TEMPERATURE } = process.env
 const instructions = [SYSTEM && { role: 'system', content: SYSTEM }, DEVELOPER && { role: 'developer', content: DEVELOPER }]
-const tools = [{ type: 'function', function: { name: TOOL, parameters: { type: 'object', properties: {} } } }]
+const toolOf = name => ({ type: 'function', function: { name, parameters: { type: 'object', properties: {} } } })
+const tools = [toolOf(TOOL), ...(MORE_TOOL ? [toolOf(MORE_TOOL)] : [])]
+const parameters = TEMPERATURE ? { temperature: Number(TEMPERATURE) } : {}
 async function ask(scope, messages, more = {}) {
   const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
     method: 'POST',
     headers: { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json', 'x-standin-scope': scope },
-    body: JSON.stringify({ model: MODEL, messages: [...instructions.filter(Boolean), ...messages], user: 'run-' + Math.random(), ...more }),
+    body: JSON.stringify({ model: MODEL, messages: [...instructions.filter(Boolean), ...messages], user: 'run-' + Math.random(), ...parameters, ...more }),
   })
   if (!response.ok) process.exitCode = 1
   return (await response.json()).choices?.[0].message
@@ -32,7 +34,11 @@ if (call) await ask('weather', [user('Weather?'), call, { role: 'tool', tool_cal
 `
 
 /** A suite that has been recorded, and committed to git. */
-async function recordedSuite({ ignore = 'user', system = 'You are a guide. Answer briefly. Never guess.' } = {}) {
+async function recordedSuite({
+  ignore = 'user',
+  system = 'You are a guide. Answer briefly. Never guess.',
+  prompts = false,
+} = {}) {
   let twice = 0
   const live = await liveWith((request, response) => {
     const { messages, model } = JSON.parse(live.seen.at(-1)?.body ?? '{}')
@@ -46,7 +52,7 @@ async function recordedSuite({ ignore = 'user', system = 'You are a guide. Answe
   })
   const project = folderWith({
     'suite.mjs': suite,
-    'platform.config.yaml': `upstream: { baseUrl: ${live.url}, apiKey: sk-live-0123456789 }\nrecordings: { ignore: [${ignore}] }\n`,
+    'platform.config.yaml': `upstream: { baseUrl: ${live.url}, apiKey: sk-live-0123456789 }\nrecordings: { ignore: [${ignore}], prompts: ${prompts} }\n`,
   })
   const config = ['--config', path.join(project, 'platform.config.yaml')]
   const dir = path.join(project, 'fixtures/recordings')
@@ -87,7 +93,7 @@ async function recordedSuite({ ignore = 'user', system = 'You are a guide. Answe
 
 const RECORDINGS = QUESTIONS + 4
 
-test('a changed sentence costs two commands: the run says once what differs, accept renames the recordings, and replay is green', async () => {
+test('a changed sentence costs two commands: the run says once what differs, accept edits the recordings in place, and replay is green', async () => {
   const { replay, nearest, accept, changes, names, git } = await recordedSuite()
   const changed = { SYSTEM: 'You are a guide. Answer in one sentence. Never guess.' }
   const missed = await replay(changed)
@@ -101,7 +107,7 @@ test('a changed sentence costs two commands: the run says once what differs, acc
   expect(drifted.stderr).toContain(
     `${RECORDINGS} requests differ in messages[0].content: …a guide. Answer briefly. Never gues… → …a guide. Answer in one sentence. Never gues… (+2 tokens)\n  in question 0, question 1,`,
   )
-  expect(drifted.stderr).toContain(`${RECORDINGS} served (${RECORDINGS} drifted), 0 missed, 0 unused`)
+  expect(drifted.stderr).toContain(`${RECORDINGS} served (${RECORDINGS} changed prompts), 0 missed, 0 unused`)
   expect(drifted.stderr).toMatch(/→ Accept the change, offline: standin recordings accept --config \S+\n$/)
 
   const before = await names()
@@ -116,11 +122,11 @@ test('a changed sentence costs two commands: the run says once what differs, acc
   expect(accepted.stdout.match(/^messages\[0\].content: .*Answer briefly.* → .*\(\+2 tokens\)$/gm)).toHaveLength(1)
   expect(accepted.stdout).toContain(`${RECORDINGS} recordings changed. The answers are the same.\n`)
   const { statuses, lines } = changes()
-  expect(statuses).toEqual(Array(RECORDINGS).fill('R'))
+  expect(statuses).toEqual(Array(RECORDINGS).fill('M'))
   expect(new Set(lines)).toEqual(
     new Set([
-      '- - content: You are a guide. Answer briefly. Never guess.',
-      '+ - content: You are a guide. Answer in one sentence. Never guess.',
+      '- content: You are a guide. Answer briefly. Never guess.',
+      '+ content: You are a guide. Answer in one sentence. Never guess.',
     ]),
   )
   expect(await replay(changed)).toMatchObject({ code: 0 })
@@ -143,7 +149,7 @@ test.each([
   expect(drifted.stderr.match(/requests? differs? in/g)).toHaveLength(1)
   expect(await accept()).toMatchObject({ code: 0, stderr: '' })
   const { statuses, lines } = changes()
-  expect(statuses).toEqual(Array(changedFiles).fill('R'))
+  expect(statuses).toEqual(Array(changedFiles).fill('M'))
   const values = Object.values(env).join()
   expect(
     lines.filter(line => line.startsWith('+') && !line.includes(values) && !line.includes('role: developer')),
@@ -166,7 +172,7 @@ test('an answer that calls a renamed tool is left, since it has to be recorded a
   expect(await names()).toEqual(expect.arrayContaining(before.filter(name => stderr.includes(name))))
 })
 
-test('a date that drifted is not to be accepted, but ignored', async () => {
+test('a date that has changed is not to be accepted, but ignored', async () => {
   const { nearest } = await recordedSuite({ system: 'Today is 2026-11-28.' })
   const { stderr } = await nearest({ SYSTEM: 'Today is 2026-11-29.' })
   expect(stderr.match(/^→ .*$/gm)).toEqual([

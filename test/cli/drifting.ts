@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import https from 'node:https'
 import { onTestFinished } from 'vitest'
-import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { recordingText } from '../../src/recordings/file-text.js'
-import { requestKey } from '../../src/recordings/key.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
+import { keysOf } from '../../src/recordings/key.js'
 import { fileOf } from '../../src/recordings/names.js'
 import type { RecordedRequest, Recording } from '../../src/recordings/recording.js'
 
@@ -98,6 +98,8 @@ export function recorded(request: RecordedRequest, { status = 200, headers = {},
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   const recording: Recording = {
     recordedAt: '2026-11-01T12:00:00.000Z',
+    test: '',
+    place: 1,
     request,
     response: {
       status,
@@ -108,9 +110,9 @@ export function recorded(request: RecordedRequest, { status = 200, headers = {},
       complete: !cut,
     },
   }
-  const key = requestKey(request, ignoreFrom([]))
-  const name = fileOf(request, key, 1)
-  return { name, path: `fixtures/recordings/${name}`, text: recordingText(recording, key) }
+  const { conversation } = keysOf(request, ignoreFrom([]))
+  const name = fileOf(request, conversation, '')
+  return { name, path: `fixtures/recordings/${name}`, text: recordingText(recording) }
 }
 
 /** Files of a project with these recordings and this live platform. */

@@ -444,23 +444,28 @@ async function recordedAgain(prompts: readonly string[], flags: readonly string[
 test('a run that records names the recordings of the same endpoints that it did not ask for', async () => {
   const { stderr, names } = await recordedAgain(['hello'])
   expect(stderr).toMatch(
-    /Not asked for in this run \(--prune removes them\): 2 recordings\n {2}chat-completions\/gpt-4o-goodbye-/,
+    /Not asked for in this run \(if all tests ran, --whole --prune removes them\): 2 recordings\n {2}chat-completions\/goodbye-/,
   )
   expect(names).toHaveLength(3)
 })
 
-test('--prune removes what a recording run did not ask for', async () => {
-  const { code, stderr, names } = await recordedAgain(['hello'], ['--prune'])
+test('--whole --prune removes what a recording run did not ask for, if that is at most half of the folder or there is a yes', async () => {
+  const { stderr: refused, names: kept } = await recordedAgain(['hello'], ['--whole', '--prune'])
+  expect(refused).toContain(
+    '2 of 3 recordings would be removed, more than half of the folder. Add --yes if that is right.',
+  )
+  expect(kept).toHaveLength(3)
+  const { code, stderr, names } = await recordedAgain(['hello'], ['--whole', '--prune', '--yes'])
   expect(code).toBe(0)
-  expect(stderr).toContain('Removed, because this run did not ask for them: 2 recordings\n')
-  expect(names).toEqual([expect.stringContaining('gpt-4o-mini-hello')])
+  expect(stderr).toContain('Removed, because these tests no longer ask for them: 2 recordings\n')
+  expect(names).toEqual([expect.stringContaining('hello')])
 })
 
 test('--prune removes nothing if the command failed, since it may not have asked for everything', async () => {
-  const { code, stderr, names } = await recordedAgain(['hello'], ['--prune'], 'exit 3\n')
+  const { code, stderr, names } = await recordedAgain(['hello'], ['--whole', '--prune', '--yes'], 'exit 3\n')
   expect(code).toBe(3)
   expect(stderr).toContain('Nothing was pruned, because the run failed')
-  expect(names).toContainEqual(expect.stringContaining('gpt-4o-goodbye'))
+  expect(names).toContainEqual(expect.stringContaining('goodbye'))
 })
 
 test('--prune needs a run that records', async () => {

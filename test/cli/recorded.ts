@@ -1,7 +1,7 @@
 /** Recordings as files, for commands to work on. */
 import path from 'node:path'
 import { recordingText } from '../../src/recordings/file-text.js'
-import { fileOf, ignoreFrom, openFolder, type Recording, requestKey } from '../../src/recordings/index.js'
+import { Folder, fileOf, ignoreFrom, keysOf, numbered, type Recording } from '../../src/recordings/index.js'
 import type { Files } from '../command.js'
 
 export const DIR = 'fixtures/recordings'
@@ -29,6 +29,8 @@ export function recorded({
   const said = { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: answer } }] }
   return {
     recordedAt: new Date(Date.now() - ageDays * DAY_MS).toISOString(),
+    test: '',
+    place: 1,
     request: {
       ...{ method: 'POST', path: '/v1/chat/completions', query: '' },
       body: { kind: 'json', value: { messages, model: 'gpt-4o' } },
@@ -54,25 +56,26 @@ export function streamed(input: RecordingInput & { readonly pieces?: readonly st
   }
 }
 
-const keyOfRecording = ({ request }: Recording) => requestKey(request, ignoreFrom([]))
+const conversationOf = ({ request }: Recording) => keysOf(request, ignoreFrom([])).conversation
 
 /** The name of a recording in its folder. */
-export const nameOf = (recording: Recording, nth = 1) => fileOf(recording.request, keyOfRecording(recording), nth)
+export const nameOf = (recording: Recording, nth = 1) =>
+  numbered(fileOf(recording.request, conversationOf(recording), ''), nth)
 
 /** The files of recordings, as record mode would write them. */
 export function filesOf(...recordings: readonly Recording[]): Files {
   const seen = new Map<string, number>()
   return Object.fromEntries(
     recordings.map(recording => {
-      const key = keyOfRecording(recording)
-      const nth = (seen.get(key) ?? 0) + 1
-      seen.set(key, nth)
-      return [`${DIR}/${fileOf(recording.request, key, nth)}`, recordingText(recording, key)]
+      const name = nameOf(recording)
+      const nth = (seen.get(name) ?? 0) + 1
+      seen.set(name, nth)
+      return [`${DIR}/${nameOf(recording, nth)}`, recordingText({ ...recording, place: nth })]
     }),
   )
 }
 
-export const folderIn = (dir: string) => openFolder(path.join(dir, DIR))
+export const folderIn = (dir: string) => new Folder(path.join(dir, DIR))
 
 /** The names of all recordings below a folder. */
-export const namesIn = async (dir: string) => (await folderIn(dir).list()).map(({ file }) => file)
+export const namesIn = async (dir: string) => [...folderIn(dir).files()].sort()

@@ -49,7 +49,7 @@ test('import keeps existing recordings unless --overwrite is given', async () =>
 
 test('import numbers the answers to repeated requests', async () => {
   const { names } = await command(['import', 'app.har'], har(chat('{"n":1}'), chat('{"n":2}')))
-  expect(names).toEqual([nameOf(recorded()), nameOf(recorded(), 2)])
+  expect(names).toEqual([nameOf(recorded(), 2), nameOf(recorded())])
 })
 
 test('import --json prints one document', async () => {

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, utimesSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { readReplayNotes, writeReplayNote } from '../../src/recordings/index.js'
+import { RunNote } from '../../src/recordings/notes.js'
+import { processName } from '../../src/recordings/process.js'
+import { emptyReceipt, type Receipt } from '../../src/recordings/receipt.js'
 import { type Files, folderWith, run, runIn, runInProcess } from '../command.js'
 import { DIR, filesOf, nameOf, namesIn, recorded, streamed } from './recorded.js'
 
@@ -55,7 +57,7 @@ test('prune --dry-run only lists what would be removed', async () => {
 
 test('prune removes half-written files of killed processes, but not those that are being written', async () => {
   // No process has this id, on any system: it is beyond the largest.
-  const [left, live] = [`.x.yaml.4194999-1.tmp`, `.x.yaml.${process.pid}-1.tmp`]
+  const [left, live] = [`.x.yaml.4194999.1-1.tmp`, `.x.yaml.${processName()}-1.tmp`]
   const { stdout, dir } = await recordings(['prune', '--incomplete'], {
     ...filesOf(good),
     [`${DIR}/chat-completions/${left}`]: 'half',
@@ -109,7 +111,7 @@ async function replayed(prompts: readonly string[], ending = '') {
 
 test('prune --unused removes what the last complete replay did not use', async () => {
   const { prune, dir } = await replayed(['hello', 'third'])
-  expect((await prune()).stdout).toMatch(/--unused {11}1 recording\. The last replay ended at \S+Z after 2 answers\.\n/)
+  expect((await prune()).stdout).toMatch(/--unused {11}1 recording\. The last run ended at \S+Z after 2 answers\.\n/)
   expect((await prune('--unused', '--dry-run')).names).toHaveLength(3)
   const { stdout, names } = await prune('--unused')
   expect(stdout).toBe(`${nameOf(old)}: unused\n1 file removed.\n`)
@@ -118,8 +120,8 @@ test('prune --unused removes what the last complete replay did not use', async (
 })
 
 test.each([
-  ['no replay', [], '', 'No replay of it is noted.'],
-  ['a replay that failed', ['hello'], 'exit 3', 'The last replay ended with exit code 3, so it may not have used'],
+  ['no replay', [], '', 'No run with it is noted.'],
+  ['a replay that failed', ['hello'], 'exit 3', 'The last run ended with exit code 3, so it may not have used'],
 ])('after %s, prune --unused says why it removes nothing', async (_, prompts, ending, why) => {
   const { prune } = await replayed(prompts, ending)
   expect(await prune('--unused')).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
@@ -128,14 +130,56 @@ test.each([
   expect(names).toHaveLength(3)
 })
 
-test('what one of several replays at the same time has used, or what was recorded since, is not unused', async () => {
+/** What one of the processes of this run has noted at its end. */
+function note(dir: string, receipt: Partial<Receipt>) {
+  const end = { endedMs: Date.now(), exitCode: 0, isWhole: false, receipt: { ...emptyReceipt, served: 1, ...receipt } }
+  new RunNote(dir, expect.unreachable).ended(end)
+}
+
+test('what another process of the run has used, or what was recorded since, is not unused', async () => {
   const { prune, dir } = await replayed(['hello'])
-  const third = nameOf(recorded({ prompt: 'third' }))
-  const [note] = readReplayNotes(dir)
-  if (note) writeReplayNote(dir, { ...note, startedMs: note.startedMs - 1, unused: [nameOf(good), nameOf(old)] })
-  expect((await prune('--unused')).stdout).toBe(`${nameOf(old)}: unused\n1 file removed.\n`)
-  writeReplayNote(dir, { startedMs: Date.now() + 1, endedMs: Date.now() + 2, exitCode: 0, served: 1, unused: [third] })
-  utimesSync(path.join(dir, third), new Date(), new Date(Date.now() + 60_000))
+  const [first, second, third] = [nameOf(good), nameOf(old), nameOf(recorded({ prompt: 'third' }))]
+  note(dir, { used: [first], unused: [second, third] })
+  note(dir, { used: [third], unused: [first, second] })
+  expect((await prune('--unused')).stdout).toBe(`${second}: unused\n1 file removed.\n`)
+  note(dir, { unused: [third] })
   expect((await prune('--unused')).stdout).toBe('0 files removed.\n')
   expect(existsSync(path.join(dir, third))).toBe(true)
+})
+
+test('a part of a run that was killed, or a test that failed, makes nothing unused', async () => {
+  const { prune, dir } = await replayed(['hello'])
+  const unused = [nameOf(old)]
+  const ofTest = { ...{ served: 1, others: 0, changedPrompts: 0, changedMessages: 0, missed: 0, recorded: 0 } }
+  note(dir, { unused, tests: { '': { ...ofTest, result: 'failed' } } })
+  expect((await prune('--unused')).stdout).toBe('0 files removed.\n')
+  const file = path.join(dir, '.standin/runs/99.jsonl')
+  const [head = ''] = readFileSync(path.join(dir, '.standin/runs/2.jsonl'), 'utf8').split('\n')
+  writeFileSync(file, `${head.replace(/"by":"[^"]*"/, '"by":"4194999.1"')}\n`)
+  expect(await prune('--unused')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('A part of the last run was killed'),
+  })
+})
+
+test('a removal of more than half of the folder asks for a yes', async () => {
+  const { prune, dir } = await replayed(['hello'])
+  note(dir, { used: [nameOf(good)], unused: [nameOf(old), nameOf(recorded({ prompt: 'third' }))] })
+  expect(await prune('--unused')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('2 of 3 recordings would be removed, more than half of the folder. Add --yes'),
+  })
+  expect((await prune('--unused', '--yes')).names).toHaveLength(1)
+})
+
+test('a test that is gone is unused if the last run was whole', async () => {
+  const dir = folderWith(filesOf(good, old))
+  const [mine, gone] = [nameOf(good), nameOf(old)]
+  const file = path.join(dir, DIR, gone)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^request:/m, 'test: test/orders.test.ts > refunds\nrequest:'))
+  note(path.join(dir, DIR), { used: [mine] })
+  const prune = async (...flags: readonly string[]) =>
+    (await run(['recordings', 'prune', '--recordings', path.join(dir, DIR), '--unused', ...flags])).stdout
+  expect(await prune()).toBe('0 files removed.\n')
+  expect(await prune('--whole')).toBe(`${gone}: unused\n1 file removed.\n`)
 })

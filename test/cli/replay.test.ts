@@ -69,7 +69,7 @@ test('without --json a miss compares fields side by side on standard error, and 
   })
   expect(response.status).toBe(424)
   expect(await stderr.next(missOf('POST', '/v1/chat/completions'))).toMatch(
-    /nearest is chat-completions\/gpt-4o-mini-hello-\w+\.yaml:$/,
+    /nearest is chat-completions\/hello-[0-9a-f]{8}\.yaml:$/,
   )
   expect(await stderr.next('field')).toMatch(/field +recorded +asked$/)
   expect(await stderr.next('messages[0].content')).toMatch(/"hello" +"goodbye"$/)

@@ -187,7 +187,7 @@ test('a retried request is recorded and journaled once', async () => {
   })
   expect(await response.json()).toEqual({ ok: true })
   expect(live.lines().map(lines => lines.length)).toEqual([2, 1])
-  await expect.poll(receipt).toMatchObject({ recorded: 2, passed: 2 })
+  await expect.poll(() => receipt()).toMatchObject({ recorded: 2, passed: 2 })
   expect(journaled).toEqual([expect.objectContaining({ path: '/v1/chat/completions' })])
   expect(journaled[0]?.outcome).toMatchObject({ status: 200, complete: true, error: undefined })
 })

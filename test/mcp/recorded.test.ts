@@ -46,7 +46,7 @@ test('a recorded conversation is replayed offline, to another client in its own 
   expect(original.said.progress).toHaveLength(2)
   expect(offline.session).not.toBe(original.session)
   expect(live.sessions.size).toBe(0)
-  expect(files().map(file => file.replace(/-[0-9a-f]{12}/, ''))).toEqual([
+  expect(files().map(file => file.replace(/-[0-9a-f]{8}/, ''))).toEqual([
     'mcp/initialize.yaml',
     'mcp/prompts-get-args-prompt.yaml',
     'mcp/resources-read-demo-resource-static-document.yaml',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
-import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { questionIn, recordingIn } from '../../src/recordings/file-text.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { recordedBody } from '../../src/recordings/recording.js'
 import { AN_OBJECT, isMissing, isUnknown, mustBe, notValid, range } from '../sentences.js'
@@ -29,6 +29,7 @@ test('a handwritten recording may leave out everything that has a default', () =
   expect(Date.parse(recordedAt)).toBeGreaterThanOrEqual(beforeMs)
   expect(Date.parse(recordedAt)).toBeLessThanOrEqual(Date.now())
   expect(rest).toEqual({
+    ...{ test: '', place: 1 },
     request: { method: 'GET', path: '/v1/models', query: '', body: { kind: 'none' } },
     response: { status: 200, headMs: 0, headers: [], chunks: [], endMs: 0, complete: true },
   })

@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringifyExact } from '../../src/core/json.js'
-import { ignoreFrom } from '../../src/recordings/canonical.js'
 import { questionIn, recordingIn, recordingText } from '../../src/recordings/file-text.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { type Recording, recordedBody } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
 import { knownFormats, oddBytes, oddJson, oddText, otherFormats } from './odd.js'
 import { answered, asking, question, recorded, streamed } from './scene.js'
 
-const key = '0a1b2c3d4e5f'
-const written = (recording: Recording) => recordingText(recording, key)
+const written = (recording: Recording) => recordingText(recording)
 const again = (recording: Recording) => recordingIn(written(recording), 'a.yaml')
 const bodyAgain = (recording: Recording) => recordedBody(again(recording).response).toString()
 
@@ -25,25 +24,30 @@ test('a recording of a whole answer is readable in a review', () => {
   const messages = [{ role: 'system', content: 'Be brief.\nBe kind.\n' }, ...question.messages]
   const request = asking({ model: 'gpt-4o-mini', temperature: 0.2, messages, tools }, { query: 'b=2&a=1' })
   const answer = { id: 'c-1', choices: [{ message: { content: 'Paris.', refusal: null } }], usage: {} }
-  expect(written(answered(JSON.stringify(answer), request))).toBe(`\
-# POST /v1/chat/completions, gpt-4o-mini: "What is the capital of France?"
+  const recording = { ...answered(JSON.stringify(answer), request), test: 'test/a.test.ts > answers', place: 2 }
+  expect(written(recording)).toBe(`\
+# POST /v1/chat/completions: "What is the capital of France?"
 recordedAt: "2026-01-31T12:00:00.000Z"
-key: "0a1b2c3d4e5f"
+test: test/a.test.ts > answers
+place: 2
 request:
   method: POST
   path: /v1/chat/completions
   query: a=1&b=2
   body:
     json:
+      model: gpt-4o-mini
+
+      temperature: 0.2
+
       messages:
-        - content: |
+        - role: system
+          content: |
             Be brief.
             Be kind.
-          role: system
-        - content: What is the capital of France?
-          role: user
-      model: gpt-4o-mini
-      temperature: 0.2
+        - role: user
+          content: What is the capital of France?
+
       tools:
         - function:
             name: find
@@ -83,7 +87,7 @@ test('a recording of a stream has the assembled text on top and the chunks as th
   ]
   const text = written(streamed(chunks, asking({ ...question, stream: true })))
   expect(text).toContain(`\
-# POST /v1/chat/completions, gpt-4o-mini: "What is the capital of France?"
+# POST /v1/chat/completions: "What is the capital of France?"
 #
 # Paris is the capital.
 # It lies on the Seine.

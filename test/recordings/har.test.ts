@@ -11,7 +11,7 @@ test("an exchange saved by Chrome becomes a recording without the caller's key a
   expect({ passedOver, remarks }).toEqual({ passedOver: {}, remarks: [] })
   expect(recordings).toEqual([
     {
-      recordedAt: '2026-11-20T10:00:00.123Z',
+      ...{ recordedAt: '2026-11-20T10:00:00.123Z', test: '', place: 1 },
       request: {
         ...{ method: 'POST', path: '/v1/chat/completions', query: '' },
         body: { kind: 'json', value: { messages: [{ content: 'hello', role: 'user' }], model: 'gpt-4o' } },

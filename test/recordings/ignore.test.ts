@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type IgnoreOption, ignoreFrom } from '../../src/recordings/canonical.js'
+import { type IgnoreOption, ignoreFrom } from '../../src/recordings/ignore.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { asking, question } from './scene.js'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
-import { type IgnoreOption, ignoreFrom } from '../../src/recordings/canonical.js'
+import { type IgnoreOption, ignoreFrom } from '../../src/recordings/ignore.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { folderWith, run } from '../command.js'
 import { hello } from '../scene.js'

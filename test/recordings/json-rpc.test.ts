@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dataIn } from '../../src/chat/events.js'
-import { ignoreFrom } from '../../src/recordings/canonical.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { withIdsOf } from '../../src/recordings/json-rpc.js'
 import { requestKey } from '../../src/recordings/key.js'
 import { recordedBody } from '../../src/recordings/recording.js'

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { openFolder } from '../../src/recordings/folder.js'
+import { Folder, isProblem } from '../../src/recordings/folder.js'
+import { processName } from '../../src/recordings/process.js'
 import { startReady } from '../command.js'
 import { hello } from '../scene.js'
 import { liveKey, liveWith, saying, tape } from './live.js'
@@ -27,12 +28,14 @@ test('a process killed while it records leaves only complete recordings and no s
     await ended
     await Promise.all(clients)
   }
-  const folder = openFolder(dir)
-  const kept = await folder.list()
+  const folder = new Folder(dir)
+  const kept = [...folder.files()]
   expect(kept.length).toBeGreaterThan(30)
   const replay = await replaying()
-  for (const { file } of kept) {
-    const { request, response } = await folder.read(file)
+  for (const file of kept) {
+    const recording = folder.read(file)
+    if (isProblem(recording)) throw new Error(recording.sentence)
+    const { request, response } = recording
     expect(response.complete).toBe(true)
     if (request.body.kind !== 'json') throw new Error('a chat request is JSON')
     expect((await replay.chat(request.body.value as object)).status).toBe(200)
@@ -49,12 +52,11 @@ test('the next start removes leftovers of killed processes and keeps the files o
     return path.join(dir, name)
   }
   // As in a container, where the previous process had the same pid.
-  const ofPreviousProcess = left(`models/.c.yaml.${process.pid}-1.tmp`)
-  utimesSync(ofPreviousProcess, 1, 1)
+  const ofPreviousProcess = left(`models/.c.yaml.${process.pid}.1-1.tmp`)
   const leftovers = [left(`.a.yaml.${deadPid}-1.tmp`), left(`models/.b.yaml.${deadPid}-7.tmp`), ofPreviousProcess]
-  const others = [left(`.d.yaml.${process.pid}-1.tmp`), left(`.e.yaml.${process.ppid}-1.tmp`), left('notes.tmp')]
+  const living = [process.pid, process.ppid].map(processName)
+  const others = [...living.map(name => left(`.d.yaml.${name}-1.tmp`)), left('notes.tmp')]
   await expect((await replaying()).chat(hello)).resolves.toMatchObject({ status: 424 })
-  // They are removed in the background.
-  await expect.poll(() => leftovers.filter(existsSync)).toEqual([])
+  expect(leftovers.filter(existsSync)).toEqual([])
   expect(others.filter(existsSync)).toEqual(others)
 })

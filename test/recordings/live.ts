@@ -65,6 +65,6 @@ export function tape(liveUrl = '') {
 
 const filesIn = (dir: string) =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
+    .filter(entry => entry.isFile() && !entry.parentPath.includes('.standin'))
     .map(entry => path.relative(dir, path.join(entry.parentPath, entry.name)))
     .sort()

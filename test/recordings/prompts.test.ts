@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { createUsePlatform } from '../../src/test-runner.js'
 import { completion, liveThat } from '../cli/drifting.js'
@@ -63,22 +63,22 @@ describe('the file of prompts', () => {
     expect(text().replace(/^#.*\n/gm, '')).toBe(`tests:
   refund:
     calls: 2
-    system 6142c6b4: 2
-    tool get_order a1847a29: 2
-    parameters c780b50f: 2
+    system: 2
+    tool get_order: 2
+    parameters: 2
   verdict:
     calls: 1
-    system 6142c6b4: 1
-    tool get_order a1847a29: 1
-    schema verdict b5c55e1a: 1
-    parameters c780b50f: 1
+    system: 1
+    tool get_order: 1
+    schema verdict: 1
+    parameters: 1
 definitions:
-  system 6142c6b4:
+  system:
     tokens: 15
     text: |-
       You are the agent of a shop.
       Answer briefly.
-  tool get_order a1847a29:
+  tool get_order:
     tokens: 25
     json:
       description: Finds an order.
@@ -86,13 +86,13 @@ definitions:
       parameters:
         properties: {}
         type: object
-  schema verdict b5c55e1a:
+  schema verdict:
     tokens: 12
     json:
       name: verdict
       schema:
         type: object
-  parameters c780b50f:
+  parameters:
     json:
       model: gpt-4o-mini
       temperature: 0
@@ -134,7 +134,7 @@ definitions:
     expect(text()).toBe(first)
   })
 
-  test('a changed sentence changes its text and the lines of the tests that use it', async () => {
+  test('a changed sentence changes its text, and no line of the tests that use it', async () => {
     const { sending, text } = await scene()
     const all = ['a', 'b', 'c'] as const
     await sending(all.map(scope => [scope, asking(scope, scope === 'c' ? 'Translate.' : undefined)] as const))
@@ -142,14 +142,12 @@ definitions:
     await sending(
       all.map(scope => [scope, asking(scope, scope === 'c' ? 'Translate.' : 'Answer in one sentence.')] as const),
     )
-    const added = text()
-      .split('\n')
-      .filter(line => !before.includes(line))
-    expect(added.filter(line => line.startsWith('    system '))).toHaveLength(2)
-    expect(added.filter(line => !line.includes('system ')).toSorted()).toEqual([
-      '    text: Answer in one sentence.',
+    const after = text().split('\n')
+    expect(after.filter(line => !before.includes(line))).toEqual([
       '    tokens: 10',
+      '    text: Answer in one sentence.',
     ])
+    expect(after.slice(0, after.indexOf('definitions:'))).toEqual(before.slice(0, before.indexOf('definitions:')))
   })
 
   test('a part of the tests leaves the entries of the others, and so does a test with a miss', async () => {
@@ -172,14 +170,14 @@ definitions:
     expect(text()).toBe(all)
   })
 
-  test('requests of no test count as all recordings, so that a part of a run changes nothing', async () => {
+  test('requests of no test count as their recordings do, so that a part of a run changes nothing', async () => {
     const { sending, text } = await scene()
     await sending([
       ['', asking('One.')],
       ['', asking('Two.', 'Translate.')],
     ])
     const all = text()
-    expect(all).toMatch(/^tests:\n {2}all recordings:\n {4}calls: 2\n/m)
+    expect(all).toMatch(/^tests:\n {2}no test:\n {4}calls: 2\n/m)
     await sending([['', asking('One.')]], { mode: 'replay' })
     expect(text()).toBe(all)
   })
@@ -195,16 +193,21 @@ definitions:
     expect(text()).not.toContain(secret)
   })
 
-  test('that was damaged is not replaced, and the warning says what to do', async () => {
-    const { sending, file, dir } = await scene()
+  test('that two branches have changed is not replaced by a run, and written again by recordings prompts', async () => {
+    const { sending, text, file, dir } = await scene()
     await sending([['a', asking('One.')]])
-    writeFileSync(file, '<<<<<<< HEAD\n')
-    const end = await runHere(['recordings', 'prompts'], { dir, env: {}, input: undefined })
-    expect(end).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/prompts\.yaml:1:1: .* Remove the file, and run all tests again\.\n/),
-    })
-    expect(readFileSync(file, 'utf8')).toBe('<<<<<<< HEAD\n')
+    const before = text()
+    writeFileSync(file, `<<<<<<< HEAD\n${before}=======\n>>>>>>> theirs\n`)
+    const damaged = text()
+    const warn = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => warn.mockRestore())
+    await sending([['a', asking('One.')]], { mode: 'replay' })
+    expect(warn.mock.lastCall?.[0]).toMatch(
+      /prompts\.yaml:1:1: has Git's conflict markers\..* Write it again: standin recordings prompts\.$/,
+    )
+    expect(text()).toBe(damaged)
+    expect(await runHere(['recordings', 'prompts'], { dir, env: {}, input: undefined })).toMatchObject({ code: 0 })
+    expect(text()).toBe(before)
   })
 })
 
@@ -264,25 +267,22 @@ test.each([
 )
 
 test('recordings prompts writes the file from recordings, and removes tests whose prompts are gone', async () => {
-  const { sending, dir, file, text } = await scene()
+  const { sending, dir, text } = await scene()
   await sending([
     ['kept', asking('One.')],
     ['gone', asking('Two.', 'Translate.')],
   ])
+  const before = text()
   for (const name of readdirSync(path.join(dir, 'fixtures/recordings/chat-completions'))) {
     const recording = path.join(dir, 'fixtures/recordings/chat-completions', name)
     if (readFileSync(recording, 'utf8').includes('Translate.')) writeFileSync(recording, 'broken: [')
   }
   const prompts = () => runHere(['recordings', 'prompts'], { dir, env: {}, input: undefined })
   expect(await prompts()).toMatchObject({ code: 0, stdout: 'fixtures/prompts.yaml has 3 definitions.\n', stderr: '' })
-  expect(
-    text()
-      .match(/^ {2}[a-z ]+:$/gm)
-      ?.slice(0, 2),
-  ).toEqual(['  all recordings:', '  kept:'])
-  expect(text()).not.toContain('Translate.')
+  expect(before).toMatch(/^ {2}gone:$/m)
+  expect(text()).not.toMatch(/^ {2}gone:$|Translate\./m)
+  expect(text()).toMatch(/^ {2}kept:$/m)
   expect(await prompts()).toMatchObject({ code: 0, stdout: 'fixtures/prompts.yaml has 3 definitions, as before.\n' })
-  expect(path.basename(file)).toBe('prompts.yaml')
 })
 
 describe('the budget', () => {

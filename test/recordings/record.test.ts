@@ -23,7 +23,7 @@ test('every exchange with the live platform becomes a file, and the client gets 
   const response = await ask('/v1/models')
   expect(await response.json()).toEqual({ object: 'list', data: [{ id: 'live-model' }] })
   await stop()
-  expect(files()).toEqual([expect.stringMatching(/^models\/get-[0-9a-f]{12}\.yaml$/)])
+  expect(files()).toEqual([expect.stringMatching(/^models\/get-[0-9a-f]{8}\.yaml$/)])
   expect(text()).toContain('        - id: live-model\n')
   expect(receipt()).toMatchObject({ recorded: 1, passed: 1, served: 0, missed: 0 })
 })
@@ -66,10 +66,10 @@ test('repeated requests are recorded in the order they were sent, whichever answ
   for (const i of [2, 0, 1]) saying({ nth: i + 1 })(request, open[i] as never)
   expect(await Promise.all(answers)).toEqual([{ nth: 1 }, { nth: 2 }, { nth: 3 }])
   await stop()
-  expect(files().map(file => file.replace(/[0-9a-f]{12}/, 'KEY'))).toEqual([
-    'chat-completions/gpt-4o-mini-hello-KEY-2.yaml',
-    'chat-completions/gpt-4o-mini-hello-KEY-3.yaml',
-    'chat-completions/gpt-4o-mini-hello-KEY.yaml',
+  expect(files().map(file => file.replace(/[0-9a-f]{8}/, 'HASH'))).toEqual([
+    'chat-completions/hello-HASH-2.yaml',
+    'chat-completions/hello-HASH-3.yaml',
+    'chat-completions/hello-HASH.yaml',
   ])
   const replay = await replaying()
   const played: unknown[] = []
@@ -77,18 +77,20 @@ test('repeated requests are recorded in the order they were sent, whichever answ
   expect(played).toEqual([{ nth: 1 }, { nth: 2 }, { nth: 3 }])
 })
 
-test('recording again replaces all earlier recordings of a request', async () => {
+test('recording again replaces what it asks for, and nothing else', async () => {
   const live = await counting()
-  const { recording, files, text } = tape(live.url)
+  const { recording, replaying, files } = tape(live.url)
   const first = await recording()
   for (let i = 0; i < 3; i++) await (await first.chat(hello)).text()
   await first.stop()
-  expect(files()).toHaveLength(3)
   const second = await recording()
   await (await second.chat(hello)).text()
   await second.stop()
-  expect(files()).toHaveLength(1)
-  expect(text()).toContain('count: 4')
+  expect(files()).toHaveLength(3)
+  const { chat } = await replaying()
+  const counts: unknown[] = []
+  for (let i = 0; i < 3; i++) counts.push(await (await chat(hello)).json())
+  expect(counts).toEqual([{ count: 4 }, { count: 2 }, { count: 3 }])
 })
 
 test('a live platform that dies mid-stream leaves an incomplete recording, which is not replayed', async () => {
@@ -274,21 +276,19 @@ test('a failed write does not affect the client, and the receipt says what is mi
   expect(readFileSync(path.join(dir, 'chat-completions'), 'utf8')).toBe('')
 })
 
-test('a failed write leaves nothing behind', async () => {
+test('what is in the place of a recording stays, and the recording gets another name', async () => {
   const live = await liveWith(saying({ ok: true }))
   const { recording, dir, files } = tape(live.url)
   const { chat, stop } = await recording()
   await (await chat(hello)).text()
   await stop()
   const [file = ''] = files()
-  // A folder is in the place of the file.
   rmSync(path.join(dir, file))
   mkdirSync(path.join(dir, file))
   const again = await recording()
   await (await again.chat(hello)).text()
   await again.stop()
-  expect(again.receipt()?.notRecorded).toHaveLength(1)
-  expect(files()).toEqual([])
+  expect(files()).toEqual([file.replace('.yaml', '-2.yaml')])
 })
 
 test('the same request in a loop does not fill the disk', async () => {

@@ -32,6 +32,8 @@ export const question = {
 /** A recording, by default of the question and an empty answer. */
 export const recorded = (response: Partial<RecordedResponse> = {}, request = asking(question)): Recording => ({
   recordedAt: '2026-01-31T12:00:00.000Z',
+  test: '',
+  place: 1,
   request,
   response: {
     status: 200,

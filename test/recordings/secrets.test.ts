@@ -137,7 +137,7 @@ test('secrets in headers, bodies and errors of the live platform are not written
       response
         .writeHead(200, { 'set-cookie': [cookie, `a=${jwt}`], 'x-key': liveKey, location: `/x?token=${jwt}` })
         .end(JSON.stringify({ everything: everything, deep: [{ [liveKey]: jwt }] })),
-    (_request, response) => response.writeHead(401).end(`{"error":"Incorrect API key provided: ${liveKey}."}`),
+    (_request, response) => response.writeHead(403).end(`{"error":"Incorrect API key provided: ${liveKey}."}`),
     (_request, response) => response.writeHead(500).end(`<pre>${jwt}\n${callersKey}</pre>`),
     // Written with escapes, as some serializers do.
     (_request, response) =>

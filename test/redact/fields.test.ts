@@ -17,7 +17,7 @@ function exchanged(body: string, contentType: string, path = '/builder/x', query
   }
   const response = redactedResponse(answer, redaction, path)
   const scan = (asked: RecordedRequest, response: RecordedResponse) =>
-    secretsInRecording({ recordedAt: '', request: asked, response }, noRules).length
+    secretsInRecording({ recordedAt: '', test: '', place: 1, request: asked, response }, noRules).length
   const text = response.chunks.map(({ bytes }) => bytes.toString()).join('')
   return { request, text, before: scan({ ...request, body: { kind: 'none' } }, answer), after: scan(request, response) }
 }

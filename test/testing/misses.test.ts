@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { createUsePlatform } from '../../src/test-runner.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
@@ -85,7 +86,7 @@ test('a difference that many requests have is shown once, with the tests that me
   expect(message).toMatch(/\n {2}2 more requests missed in the same way\n {2}in one, two$/)
 })
 
-test('usePlatform lets tests pass on drifted answers, and fails once at the end, with their names', async () => {
+test('usePlatform lets tests pass on answers to changed requests, and fails once at the end, with their names', async () => {
   const { dir } = await taped()
   const hooks = {
     beforeAll: async () => {},
@@ -104,7 +105,7 @@ test('usePlatform lets tests pass on drifted answers, and fails once at the end,
       afterEach: set('afterEach'),
       afterAll: set('afterAll'),
     },
-    testState: () => ({ currentTestName }),
+    testState: () => ({ currentTestName, testPath: path.resolve('test/greeter.test.ts') }),
   }
   const platform = createUsePlatform(runner)({ mode: 'replay', recordings: { dir, onMiss: 'nearest' } })
   await hooks.beforeAll()
@@ -120,8 +121,8 @@ test('usePlatform lets tests pass on drifted answers, and fails once at the end,
     await hooks.afterEach()
   }
   await expect(hooks.afterAll()).rejects.toThrow(
-    'Recordings of other prompts answered:\n' +
-      '2 requests differ in model: "gpt-4o-mini" → "gpt-5"\n  in greets, answers\n' +
+    'The nearest recordings answered changed requests:\n' +
+      '2 requests differ in model: "gpt-4o-mini" → "gpt-5"\n  in test/greeter.test.ts > greets, test/greeter.test.ts > answers\n' +
       '→ Accept the change, offline: standin recordings accept',
   )
 })

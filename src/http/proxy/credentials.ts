@@ -9,6 +9,8 @@ export interface ForwardedCredential {
   readonly headers: Readonly<Record<string, string>>
   /** The query after the `?`, if it differs from the original. */
   readonly query?: string
+  /** The option that the credential is from, if it is not the caller's own. */
+  readonly option?: 'upstream.apiKey' | 'upstream.anonKey'
 }
 
 /** Returns the credential for a request. */
@@ -21,16 +23,16 @@ interface PlatformKeys {
   readonly anonKey: string
 }
 
-const bearer = (credential: string): ForwardedCredential => ({
-  headers: credential === '' ? {} : { authorization: `Bearer ${credential}` },
-})
+const bearer = (credential: string, option: NonNullable<ForwardedCredential['option']>): ForwardedCredential =>
+  credential === '' ? { headers: {} } : { headers: { authorization: `Bearer ${credential}` }, option }
 
 /**
  * For the platform: replaces the caller's key with the live one, by path, so that the app never holds it. Sends none
  * where the document requires none.
  */
 export function platformCredentials({ apiKey, anonKey, isMcp }: PlatformKeys): LiveCredentials {
-  const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
+  const none = { headers: {} }
+  const [anon, key] = [bearer(anonKey, 'upstream.anonKey'), bearer(apiKey, 'upstream.apiKey')]
   return ({ path, endpoint, caller }) => {
     const kind = documentedCredentialOf(path)
     if (kind === 'anonKey') return anon

@@ -13,6 +13,7 @@ export function createLiveClient(
   const dispatcher = createDispatcher(origin, { timeoutMs, keepsConnections })
   return proxied => {
     const { headers, target, isMcp, context } = proxied
+    proxied.mayBeReadOn = true
     const { method, body = null } = context.exchange
     dispatcher.dispatch(
       {
@@ -40,7 +41,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     const end = () => controller.abort(new Error('The answer is no longer wanted.'))
-    if (this.proxied.isOver) end()
+    if (this.proxied.isOver && !this.proxied.isReadOn) end()
     else this.proxied.setConnection(end)
   }
 

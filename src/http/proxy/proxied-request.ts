@@ -6,6 +6,7 @@ import { headerIn } from '../../core/http.js'
 import { callsModel } from '../../core/paths.js'
 import type { ResponseObserver } from '../../core/reply.js'
 import { reset } from '../damage.js'
+import type { ForwardedCredential } from './credentials.js'
 
 /** What to forward, and how. */
 export interface ForwardContext {
@@ -61,6 +62,8 @@ export class ProxiedRequest {
   headers: IncomingHttpHeaders = {}
   /** The path to request on the live platform, with its query. */
   target = ''
+  /** The option that its credential is from; `undefined` if it has none, or the caller's own. */
+  credential: ForwardedCredential['option']
   outcome: (Outcome & { complete: boolean }) | undefined
   /** Whether anything of an answer has arrived, even only an informational response. */
   hasAnswerBegun = false
@@ -72,8 +75,13 @@ export class ProxiedRequest {
   hasWholeAnswer = (): boolean => false
   /** Whether it has ended: no more is sent to the client. */
   isOver = false
+  /** Whether the client has left, and only the observer gets the rest of the answer. */
+  isReadOn = false
+  /** Whether the answer goes on when the client leaves. */
+  mayBeReadOn = false
   /** Whether the live platform has sent its whole answer. */
   #isAnswerComplete = false
+  #isBrokenOff = false
   #isRetried = false
   #endConnection: (() => void) | undefined
   #connectedMs = 0
@@ -124,9 +132,20 @@ export class ProxiedRequest {
     this.#endConnection?.()
   }
 
+  /** Tells the observer of the head. Returns a sentence if the live platform refuses the credential that was put in here, which is no answer to record. */
+  observeHead(status: number, headers: readonly string[], statusText: string | undefined): string | undefined {
+    const { credential, observer } = this
+    const isRefused = status === 401 && credential !== undefined
+    if (isRefused && observer?.refused) observer.refused(`the live platform refused ${credential}`)
+    else observer?.head(status, headers, statusText)
+    if (!isRefused) return undefined
+    return `The live platform refused ${credential}${observer?.refused ? ', so nothing was recorded' : ''}.`
+  }
+
   /** Called when the answer is complete, or when no more of it is awaited. */
   completeAnswer(isComplete = true): void {
     this.#isAnswerComplete = true
+    this.isReadOn = false
     this.observer?.end(isComplete)
   }
 
@@ -139,6 +158,8 @@ export class ProxiedRequest {
 
   /** Ends an answer of which no more will arrive. The client gets the reason, unless part of the answer was already sent. */
   breakOff(reason: PlatformError): void {
+    this.#isBrokenOff = true
+    if (this.isReadOn) this.#stopReading(false)
     if (this.isOver || this.#isAnswerComplete || this.hasWholeAnswer()) return
     if (this.outcome) this.#cut()
     else this.fail(reason)
@@ -169,8 +190,20 @@ export class ProxiedRequest {
     this.isOver = true
     // After a complete answer the connection may already serve another request.
     if (this.#isAnswerComplete) return
+    const isLeft = !this.#isBrokenOff && this.context.response.destroyed
+    if (isLeft && this.mayBeReadOn && this.observer?.left) {
+      this.isReadOn = true
+      return this.observer.left(() => this.#stopReading(true))
+    }
     this.endConnection()
-    this.observer?.end(false)
+    this.observer?.end(false, isLeft)
+  }
+
+  #stopReading(isLeft: boolean): void {
+    if (!this.isReadOn) return
+    this.isReadOn = false
+    this.endConnection()
+    this.observer?.end(false, isLeft)
   }
 }
 
@@ -213,13 +246,24 @@ function guarded(observer: ResponseObserver, report: (error: unknown) => void): 
     head(...head) {
       if (!failed && !ended) attempt(() => observer.head(...head))
     },
+    ...(observer.refused && {
+      refused(why) {
+        if (!failed && !ended) attempt(() => observer.refused?.(why))
+      },
+    }),
     bytes(bytes) {
       if (!failed && !ended) attempt(() => observer.bytes(bytes))
     },
-    end(complete) {
+    ...(observer.left && {
+      left(stop) {
+        if (failed || ended) stop()
+        else attempt(() => observer.left?.(stop))
+      },
+    }),
+    end(complete, isLeft) {
       if (ended) return
       ended = true
-      attempt(() => observer.end(complete && !failed))
+      attempt(() => observer.end(complete && !failed, isLeft))
     },
   }
 }

@@ -38,7 +38,7 @@ export interface BodySink {
 
 /** Sends an answer whose head has arrived. Returns what takes its body; `undefined` if the body is not wanted. */
 export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink | undefined {
-  if (proxied.isOver) return undefined
+  if (proxied.isOver) return proxied.isReadOn ? readOn(proxied, head) : undefined
   const coding = headerIn(head.headers, 'transfer-encoding') ?? 'chunked'
   try {
     if (!isStatus(head.status)) throw new Error(`status ${head.status}`)
@@ -53,6 +53,17 @@ export function sendAnswer(proxied: ProxiedRequest, head: AnswerHead, flow: Flow
     return undefined
   }
 }
+
+/** An answer whose client has left: only the observer gets it. */
+function readOn(proxied: ProxiedRequest, { status, headers, statusText }: AnswerHead): BodySink {
+  proxied.observeHead(status, withOwnAddresses(withoutHopByHop(headers), proxied.settings.baseUrl), statusText)
+  return restOf(proxied)
+}
+
+const restOf = (proxied: ProxiedRequest): BodySink => ({
+  add: bytes => void (proxied.isReadOn && proxied.observer?.bytes(bytes)),
+  end: () => void (proxied.isReadOn && proxied.completeAnswer()),
+})
 
 /** Parsers accept some headers that node does not write. */
 function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
@@ -123,11 +134,14 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Looked up for each part, since a request under way can be held at any time.
   const writer = () => writerOf(response)
   const { headers } = head
+  const rest = restOf(proxied)
+  // Nothing drains any more once the client has left.
+  response.once('close', () => flow.resume())
   // Only a stream has no length.
   const piecesAtMs = headerIn(headers, 'content-length') === undefined ? [] : undefined
   let isBegun = false
-  sendHead(proxied, head, { headers, piecesAtMs })
-  observer?.head(head.status, headers, head.statusText)
+  const refusal = proxied.observeHead(head.status, headers, head.statusText)
+  sendHead(proxied, head, { headers, piecesAtMs, ...(refusal && { remark: () => refusal }) })
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
@@ -135,7 +149,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   })
   return {
     add(bytes) {
-      if (proxied.isOver) return
+      if (proxied.isOver) return rest.add(bytes)
       isBegun = true
       if (!writer().write(bytes)) {
         flow.pause()
@@ -146,7 +160,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
       observer?.bytes(bytes)
     },
     end() {
-      if (proxied.isOver) return
+      if (proxied.isOver) return rest.end()
       isBegun = true
       proxied.completeAnswer()
       writer().end()
@@ -173,7 +187,7 @@ function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
   let lastEventTimer: NodeJS.Timeout | undefined
   const timer = setTimeout(() => proxied.fail(upstreamTimeout(settings.timeoutMs)), settings.timeoutMs)
   context.response.once('close', stopTimers)
-  observer?.head(status, headers, head.statusText)
+  const refusal = proxied.observeHead(status, headers, head.statusText)
 
   function stopTimers(): void {
     clearTimeout(timer)
@@ -190,7 +204,7 @@ function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
       const sent = replacement
         ? { ...replacement, upstream: upstreamResponse(headers, body, bytes) }
         : { headers, body }
-      const message = errorMessageIn(sent.body)
+      const message = [refusal, errorMessageIn(sent.body)].filter(Boolean).join(' ') || undefined
       sendHead(proxied, head, { ...sent, remark: () => message })
       writerOf(context.response).end(sent.body)
       keepForJournal(proxied, sent.body)

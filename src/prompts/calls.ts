@@ -1,20 +1,17 @@
 /** What a chat request tells the model besides the conversation, and how much of it a test sends. */
-import { hash } from 'node:crypto'
 import type { ChatRequest } from '../chat/request.js'
 import { promptTokens, type Tokenizer } from '../chat/tokens/index.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
+import { asksForChat, comparedForm, type Ignore, type RecordedRequest, redactedRequest } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
-import { asksForChat, type Ignore } from './canonical.js'
-import { comparedForm, createIdentify } from './key.js'
-import type { RecordedRequest } from './recording.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** A system message, a tool, a schema, or parameters. */
 export interface Definition {
-  /** What it is, its name and its hash: `tool get_order 8e1f0a12`. */
-  readonly label: string
+  /** What it is, and its name: `system`, `tool get_order`. */
+  readonly kind: string
   /** As the model counts it; 0 for parameters. */
   readonly tokens: number
   readonly value: unknown
@@ -52,11 +49,8 @@ export function chatCallIn(request: RecordedRequest, ignore: Ignore, tokenizer: 
 }
 
 /** Reads the request of an exchange. */
-export const chatCallReader = (redact: Redact, ignore: Ignore, tokenizer: Tokenizer) => {
-  const identify = createIdentify(redact, ignore)
-  return (exchange: Exchange) =>
-    asksForChat(exchange.path) ? chatCallIn(identify(exchange).request, ignore, tokenizer) : undefined
-}
+export const chatCallReader = (redact: Redact, ignore: Ignore, tokenizer: Tokenizer) => (exchange: Exchange) =>
+  asksForChat(exchange.path) ? chatCallIn(redactedRequest(exchange, redact).request, ignore, tokenizer) : undefined
 
 const objectsIn = (list: unknown): readonly Fields[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
@@ -95,19 +89,33 @@ function definitionsIn(body: Fields, tokensOf: (fields: Fields) => number): read
   ]
 }
 
-function define(names: readonly unknown[], value: unknown, tokens: number): Definition {
-  const digits = hash('sha256', JSON.stringify(value) ?? '', 'hex').slice(0, 8)
-  return { label: [...names.filter(name => typeof name === 'string' && name !== ''), digits].join(' '), tokens, value }
+const define = (names: readonly unknown[], value: unknown, tokens: number): Definition => ({
+  kind: names.filter(name => typeof name === 'string' && name !== '').join(' '),
+  tokens,
+  value,
+})
+
+/** How often a test has used each definition, and the number of its calls. */
+export interface Uses {
+  calls: number
+  /** By what they are, as one text. */
+  readonly definitions: Map<string, { readonly definition: Definition; count: number }>
 }
 
-/** How often a test has used each definition, by label, and its `calls`. */
-export type Uses = Map<string, number>
+export const noUses = (): Uses => ({ calls: 0, definitions: new Map() })
 
 /** Counts a call. A definition that it has twice counts once. */
 export function addUses(uses: Uses, { definitions }: ChatCall): void {
-  for (const name of new Set(['calls', ...definitions.map(({ label }) => label)]))
-    uses.set(name, (uses.get(name) ?? 0) + 1)
+  uses.calls++
+  for (const [id, definition] of new Map(definitions.map(one => [idOf(one), one]))) {
+    const use = uses.definitions.get(id) ?? { definition, count: 0 }
+    use.count++
+    uses.definitions.set(id, use)
+  }
 }
+
+/** Equal for the same definition. */
+export const idOf = ({ kind, value }: Omit<Definition, 'tokens'>) => JSON.stringify([kind, value])
 
 /** What a test or a run has sent. */
 export interface Sent {
