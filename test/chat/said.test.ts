@@ -44,5 +44,5 @@ test.each<[agent: string, messages: object[], said: string]>([
       .match(/[a-z]+/g)
       ?.slice(0, 3)
       .join('-') ?? ''
-  expect(files()).toEqual([expect.stringContaining(`/m-${words}`)])
+  expect(files()).toEqual([expect.stringContaining(`chat-completions/${words}`)])
 })
