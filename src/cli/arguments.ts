@@ -6,7 +6,7 @@ import { didYouMean } from '../check/suggest.js'
 import type { Override } from '../platform/config/load.js'
 import { fromText } from '../platform/config/options.js'
 import { type Command, type CommandLine, type Flag, type Flags, flagsOfAll } from './command.js'
-import { commands, findCommand, groupOf, type ListedCommand, wordsForDev } from './commands.js'
+import { commands, findCommand, groupOf, type ListedCommand, otherNames } from './commands.js'
 import { inShell } from './output.js'
 
 type ParsedArguments =
@@ -131,7 +131,7 @@ export function unknownCommand([first = '', second = '']: readonly string[]): Us
     )
   }
   const known = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))
-  return new UsageError(`"${first}" is not a command.${didYouMean(first, [...known, ...wordsForDev, 'help'])}`)
+  return new UsageError(`"${first}" is not a command.${didYouMean(first, [...known, ...otherNames.keys(), 'help'])}`)
 }
 
 /** The configuration options that flags set. --mode applies to all endpoints and overrides `modes`. */

@@ -76,12 +76,16 @@ export const commands = topics.flatMap(({ commands }) => commands)
 
 const byName = new Map(commands.map(command => [command.name, command]))
 
-/** What people also type for `dev`. */
-export const wordsForDev: readonly string[] = ['start']
+/** What people also type, for which command. */
+export const otherNames: ReadonlyMap<string, string> = new Map([
+  ['start', 'dev'],
+  ['replies check', 'config check'],
+])
 
 /** Finds the command by its first one or two words. `standin` alone is `standin dev`. */
-export const findCommand = ([first = 'dev', second]: readonly string[]) =>
-  byName.get(`${first} ${second}`) ?? byName.get(wordsForDev.includes(first) ? 'dev' : first)
+export const findCommand = ([first = 'dev', second]: readonly string[]) => named(`${first} ${second}`) ?? named(first)
+
+const named = (name: string) => byName.get(otherNames.get(name) ?? name)
 
 /** The commands whose name begins with this word, such as all of `recordings`. */
 export const groupOf = (word: string) => commands.filter(({ name }) => name.split(' ')[0] === word)
