@@ -20,6 +20,8 @@ export interface ClientCall {
   readonly title: string
   /** A call of a model, of a tool of an MCP server, of the auth backend, or any other. */
   readonly kind: 'chat' | 'tool' | 'auth' | 'protocol' | 'path'
+  /** The test that it belongs to; empty if nobody knows. */
+  readonly test: string
   /** Milliseconds since 1970. */
   readonly startMs: number
   readonly endMs: number
@@ -43,8 +45,16 @@ interface ClientAnswer {
   readonly text: string
   /** The text without the fault, as far as the journal has it. */
   readonly wholeText: string
-  /** The ids of the tool calls that the client got. */
-  readonly toolCallIds: readonly string[]
+  /** The tool calls that the client got, whole or not. */
+  readonly toolCalls: readonly ToolCall[]
+}
+
+interface ToolCall {
+  readonly id: string
+  /** As far as the client got them. */
+  readonly arguments: string
+  /** As far as the journal has them. */
+  readonly wholeArguments: string
 }
 
 /** The calls among these exchanges, in the order in which they began. */
@@ -66,6 +76,7 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
     path,
     title: titleOf(entry),
     kind: kindOfCall(entry),
+    test: entry.scope,
     startMs,
     endMs: startMs + durationMs,
     status,
@@ -119,6 +130,22 @@ interface ChatMessage {
   readonly tool_calls?: unknown
 }
 
+/** What a request says of a tool call of its conversation. */
+export interface ToldCall {
+  readonly arguments: unknown
+  readonly result: unknown
+}
+
+/** What a request says of the tool call with this id, if it has a result of it. */
+export function toldCallIn(body: unknown, id: string): ToldCall | undefined {
+  const messages = messagesIn(body)
+  const answer = messages.find(({ role, tool_call_id }) => role === 'tool' && tool_call_id === id)
+  if (!answer) return undefined
+  const asked = messages.flatMap(({ tool_calls: calls }) => (Array.isArray(calls) ? calls : []))
+  const { function: called } = asked.find(call => isObject(call) && call.id === id) ?? {}
+  return { arguments: isObject(called) ? called.arguments : undefined, result: answer.content }
+}
+
 export const messagesIn = (body: unknown): readonly ChatMessage[] =>
   isObject(body) && 'messages' in body && Array.isArray(body.messages) ? body.messages.filter(isObject) : []
 
@@ -134,7 +161,10 @@ function answerOf({ headers, body }: JournalEntry['response'], fault: Fault = {}
     chunks: chunks.filter(chunk => chunk?.choices?.length).length,
     text: !isStream && fault.finishReason !== undefined ? firstHalf(wholeText) : (sent?.text ?? ''),
     wholeText,
-    toolCallIds: sent?.calls.flatMap(({ id }) => (id === '' ? [] : [id])) ?? [],
+    toolCalls:
+      sent?.calls.flatMap(({ id, arguments: got }, i) =>
+        id === '' ? [] : [{ id, arguments: got, wholeArguments: whole?.calls[i]?.arguments ?? got }],
+      ) ?? [],
   }
 }
 

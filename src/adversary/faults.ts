@@ -32,7 +32,7 @@ const inStream = (fault: (middle: number) => Fault) => (call: ClientCall) =>
 export const clientTests: readonly ClientTest[] = [
   { name: 'error-429', faultFor: always({ status: 429, retryAfter: RETRY_AFTER_SECONDS }) },
   { name: 'error-503', faultFor: always({ status: 503 }) },
-  { name: 'outage', faultFor: always({ status: 503 }), times: ALWAYS, only: ['retry-storm'] },
+  { name: 'outage', faultFor: always({ status: 503 }), times: ALWAYS, only: ['retry-storm', 'failure-swallowed'] },
   { name: 'error-400', faultFor: always({ status: 400 }) },
   { name: 'error-401', faultFor: always({ status: 401 }) },
   { name: 'reset', faultFor: always({ reset: 'before' }) },
@@ -49,6 +49,6 @@ export const clientTests: readonly ClientTest[] = [
   { name: 'length', faultFor: ({ answer }) => (answer.text === '' ? undefined : { finishReason: 'length' }) },
   {
     name: 'bad-arguments',
-    faultFor: ({ answer }) => (answer.toolCallIds.length === 0 ? undefined : { malformedArguments: true }),
+    faultFor: ({ answer }) => (answer.toolCalls.length === 0 ? undefined : { malformedArguments: true }),
   },
 ]

@@ -1,6 +1,9 @@
 /** Judges what a client made of a fault, by the calls that it sent and by how it ended. */
+
+import { isDeepStrictEqual } from 'node:util'
 import type { Fault } from '../core/fault.js'
-import { type ClientCall, messagesIn } from './calls.js'
+import { jsonOf } from '../core/json.js'
+import { type ClientCall, messagesIn, type ToldCall, toldCallIn } from './calls.js'
 
 export const verdictCodes = [
   'truncation-accepted',
@@ -12,6 +15,7 @@ export const verdictCodes = [
   'connection-kept',
   'failed',
   'hung',
+  'failure-swallowed',
 ] as const
 export type VerdictCode = (typeof verdictCodes)[number]
 
@@ -78,6 +82,7 @@ const judges: Readonly<Partial<Record<VerdictCode, Judge>>> = {
   'no-retry': noRetry,
   'executed-twice': executedTwice,
   'connection-kept': connectionKept,
+  'failure-swallowed': failureSwallowed,
 }
 
 /** Whether a client gets only a part of an answer. */
@@ -90,6 +95,8 @@ export const isTruncating = (fault: Fault): boolean =>
 function truncationAccepted(run: RunFacts): Finding | undefined {
   const { fault, hit, later, before, end, isRepeated } = run
   if (!isTruncating(fault) || hit.kind !== 'chat') return undefined
+  const ran = later.find(call => ranHalf(call, run))
+  if (ran) return { sentence: 'Only a part of a tool call arrived, and the tool ran with it.', calls: [hit, ran] }
   const echo = later.find(call => goesOnWith(call, run))
   if (echo)
     return {
@@ -105,6 +112,44 @@ function truncationAccepted(run: RunFacts): Finding | undefined {
   }
 }
 
+/** Whether a request has the result of a tool call of which only a part had arrived, or is the call of the tool itself. */
+function ranHalf({ kind, body }: ClientCall, { hit, before }: RunFacts): boolean {
+  const halves = hit.answer.toolCalls.filter(call => call.arguments !== call.wholeArguments)
+  if (kind === 'chat')
+    return halves.some(({ id, wholeArguments }) => {
+      const told = toldCallIn(body, id)
+      return told !== undefined && isRun(told, wholeArguments)
+    })
+  if (kind !== 'tool' && kind !== 'path') return false
+  const isIn = (text: string, texts: unknown) => saidTexts(texts).includes(text)
+  return halves.some(half => {
+    const text = halfTextIn(half.arguments)
+    return text !== undefined && isIn(text, body) && !before?.some(call => isIn(text, call.body))
+  })
+}
+
+/** Whether a tool ran with a part of its arguments, as a request tells it. */
+function isRun({ arguments: told, result }: ToldCall, whole: string): boolean {
+  const known = typeof told === 'string' ? (jsonOf(told) ?? told.trim()) : told
+  // A client that knows that they are not whole may send none.
+  const isNone = known === undefined || known === '' || isDeepStrictEqual(known, {})
+  if (isNone || isDeepStrictEqual(known, jsonOf(whole))) return false
+  const text = typeof result === 'string' ? result : JSON.stringify(result ?? '')
+  // Somebody has closed what was open. A tool may fail then, but only a client that has seen the half says so.
+  return !(typeof known === 'object' ? aboutArguments : anyError).test(text)
+}
+
+const aboutArguments =
+  /\b(arguments?|parameters?|json|pars(e|ed|ing)|schema|validat\w*|truncated|incomplete|not (complete|whole)|partial\w*|interrupted|abort\w*|cancel\w*|cut off|ended early|skipped|not (run|executed|called))\b/i
+const anyError = new RegExp(`${aboutArguments.source}|error|fail|invalid|cannot|could not|unable|refused|denied`, 'i')
+
+/** The text in which arguments break off. */
+function halfTextIn(sent: string): string | undefined {
+  const text = /[:,[]\s*"((?:[^"\\]|\\.)*)$/.exec(sent)?.[1]
+  const value = text === undefined ? undefined : jsonOf(`"${text}"`)
+  return typeof value === 'string' && value.length >= TELLING_LENGTH ? value : undefined
+}
+
 /** A shorter text may be part of another one by chance. */
 const TELLING_LENGTH = 20
 
@@ -114,9 +159,9 @@ function goesOnWith(call: ClientCall, { hit, before, isRepeated }: RunFacts): bo
   // To ask for the rest, a client adds a message that it does not send otherwise.
   const asksForRest = before && call.kind === 'chat' && !before.some(one => lastOf(one) === lastOf(call))
   if (asksForRest || (!before && hit.fault?.finishReason !== undefined)) return false
-  const { toolCallIds } = hit.answer
+  const { toolCalls } = hit.answer
   const calledIn = (message: { readonly tool_calls?: unknown }) =>
-    toolCallIds.some(id => JSON.stringify(message.tool_calls ?? null).includes(JSON.stringify(id)))
+    toolCalls.some(({ id }) => JSON.stringify(message.tool_calls ?? null).includes(JSON.stringify(id)))
   if (!isRepeated && messagesIn(call.body).some(calledIn)) return true
   const part = hit.answer.text.trim()
   const whole = before?.find(({ key }) => key === hit.key)?.answer.text ?? hit.answer.wholeText
@@ -224,6 +269,13 @@ function connectionKept({ hit, again, isRepeated }: RunFacts): Finding | undefin
       'The call came again while the connection of the first one stayed open: it was given up, but not aborted.',
     calls: [hit, retry],
   }
+}
+
+function failureSwallowed({ end, hit, calls }: RunFacts): Finding | undefined {
+  const asked = calls.filter(({ kind }) => kind === 'chat')
+  const isLost = ({ key, status }: ClientCall) => key === hit.key && (status === null || status >= 400)
+  if (end !== 'passed' || hit.kind !== 'chat' || !asked.every(isLost)) return undefined
+  return { sentence: 'The run passes, although its only model call never got an answer.', calls: asked, isBug: false }
 }
 
 function failed({ end, fault, hit, again }: RunFacts): Finding | undefined {

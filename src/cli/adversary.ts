@@ -1,18 +1,23 @@
 /** `standin exec --adversary`: runs a command once as it is, then once for each call and fault, and says what it made of them. */
-import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { type ClientCall, callKey, callsIgnore, clientCalls } from '../adversary/calls.js'
+import { type CommandEnd, startCommand } from '../adversary/command-run.js'
 import { type ClientTest, clientTests } from '../adversary/faults.js'
-import { judge } from '../adversary/judge.js'
+import { judge, type VerdictCode } from '../adversary/judge.js'
+import { commandFor, testFileOf } from '../adversary/test-files.js'
 import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import { alternatives } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
+import { ADVERSARY_RUN } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import { untilIdle } from '../testing/waiting.js'
 import { type AdversaryResult, adversaryReport } from './adversary-report.js'
 import { type CommandLine, integer, type outputFlags, textFlag, toggle } from './command.js'
+import { pluralize } from './output.js'
 import { createReporter } from './report.js'
 import { EXIT_STOPPED } from './stop-signals.js'
 
@@ -23,13 +28,17 @@ export const adversaryFlags = {
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
   faults: textFlag('NAMES', 'With --adversary: only these faults, such as end,stall'),
   'max-runs': integer([1, 99_999], 'With --adversary: the most runs with a fault (all)', undefined),
+  jobs: integer([1, 64], 'With --adversary: how many runs at once (one for each core, at most 4)', undefined),
+  all: toggle('With --adversary: repeat all tests, not only the file that made the call'),
 }
 
 type Flags = CommandLine<typeof adversaryFlags & typeof outputFlags & { verbose: typeof outputFlags.quiet }>['flags']
 
+const needAdversary = ['only', 'faults', 'max-runs', 'jobs', 'all'] as const
+
 /** Throws a UsageError for flags without --adversary, and for unknown faults. */
 export function requireAdversary(flags: Flags): void {
-  const stray = (['only', 'faults', 'max-runs'] as const).find(name => flags[name] !== undefined)
+  const stray = needAdversary.find(name => flags[name] !== undefined && flags[name] !== false)
   if (stray !== undefined && !flags.adversary) throw new UsageError(`--${stray} needs --adversary.`)
   wantedTests(flags.faults)
 }
@@ -46,40 +55,39 @@ function wantedTests(names: string | undefined): readonly ClientTest[] {
 }
 
 interface Adversary {
+  /** For the first run. */
   readonly platform: Platform
+  /** Opens the platform of another run, with a state and, unless it is configured, a port of its own. */
+  readonly open: () => Promise<Platform>
   readonly program: readonly string[]
-  readonly env: NodeJS.ProcessEnv
+  readonly variablesFor: (platform: Platform) => NodeJS.ProcessEnv
   readonly flags: Flags
 }
 
 /** A run of the command: the calls that it made, and how it ended. */
-interface CommandRun {
+interface RunOfCalls extends CommandEnd {
   readonly calls: readonly ClientCall[]
-  /** Null if it was ended, because it took too long. */
-  readonly code: number | null
-  readonly durationMs: number
+  readonly fixedPorts: ReadonlySet<number>
 }
 
 /** Starts the runs. `ended` has the exit code; `send` stops them, and what is known is reported. */
-export function startAdversary({ platform, program, env, flags }: Adversary) {
-  const tests = wantedTests(flags.faults)
+export function startAdversary(adversary: Adversary) {
   const stopping = new AbortController()
-  const runs = createRuns({ platform, program, env, signal: stopping.signal, isVerbose: flags.verbose })
   return {
-    ended: runAll(runs, tests, { platform, flags, signal: stopping.signal }),
+    ended: runAll(adversary, stopping.signal),
     send: (_signal: NodeJS.Signals) => stopping.abort(),
   }
 }
 
-type Runs = ReturnType<typeof createRuns>
-
-async function runAll(
-  runs: Runs,
-  tests: readonly ClientTest[],
-  { platform, flags, signal }: { platform: Platform; flags: Flags; signal: AbortSignal },
-): Promise<number> {
+async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number> {
+  const { platform, flags } = adversary
   const startedMs = performance.now()
+  const tests = wantedTests(flags.faults)
+  const sharing = sharedByRuns(platform)
+  if (sharing !== undefined && (flags.jobs ?? 1) > 1)
+    throw new UsageError(`--jobs ${flags.jobs} is not possible, since all runs share ${sharing}.`)
   const reporter = createReporter(flags)
+  const runs = createRuns(adversary, signal)
   const first = await runs.first()
   if (signal.aborted) return EXIT_STOPPED
   if (first.code !== 0) {
@@ -88,14 +96,26 @@ async function runAll(
   }
   const planned = plan(first.calls, tests, flags.only)
   const wanted = planned.slice(0, flags['max-runs'])
+  const ports = [...first.fixedPorts].map(port => `port ${port}`)
+  const alone = sharing ?? (ports.length > 0 ? alternatives(ports) : undefined)
+  const jobs = flags.jobs ?? (alone === undefined ? Math.min(MOST_JOBS, availableParallelism()) : 1)
+  if (!flags.quiet) console.error(estimate({ planned, wanted, durationMs: first.durationMs, jobs, alone }))
   const progress = reporter.progress(wanted.length)
-  const results: AdversaryResult[] = []
-  for (const { call, test, fault } of wanted) {
-    progress.at(`${test.name}: ${call.title}`)
-    const run = await runs.withFault({ call, test, fault }, 3 * first.durationMs + WAITS_MS)
-    if (signal.aborted) break
-    results.push(resultOf({ call, test, fault }, run, first.calls))
+  async function resultWithFault(run: PlannedRun): Promise<AdversaryResult> {
+    progress.at(`${run.test.name}: ${run.call.title}`)
+    return runs.withFault(run, first)
+  }
+  const tried = await inJobs(jobs, wanted, signal, async run => {
+    const result = await resultWithFault(run)
     progress.step()
+    return { run, result }
+  })
+  const results: AdversaryResult[] = []
+  for (const { run, result } of tried) {
+    // A run that had others beside it may be late or fail because of them.
+    const isSure = jobs === 1 || !result.verdicts.some(({ code }) => ofLoad.includes(code))
+    if (isSure) results.push(result)
+    else results.push(...(await inJobs(1, [run], signal, resultWithFault)))
   }
   progress.end()
   const report = adversaryReport({
@@ -109,8 +129,61 @@ async function runAll(
   return results.some(({ verdicts }) => verdicts.some(({ isBug }) => isBug)) ? EXIT_BUGS : 0
 }
 
+const ofLoad: readonly VerdictCode[] = ['failed', 'hung', 'connection-kept']
+
+/** More would wait for the disk or for the one app rather than for answers. */
+const MOST_JOBS = 4
+
+/** What all runs share, so that only one is possible at a time; `undefined` if each has its own. */
+function sharedByRuns({ loaded, modes, mode }: Platform): string | undefined {
+  const { port, state } = loaded.config
+  if (port !== 0) return `port ${port} of Standin`
+  if (state !== 'memory') return 'a state that is configured'
+  if (!['state', 'memory'].includes(loaded.config.tables.database)) return 'the database of the tables'
+  return [mode, ...Object.values(modes)].includes('record') ? 'the recordings that they make' : undefined
+}
+
+/** Does the work for all items, `jobs` at a time and in order, until it is stopped. */
+async function inJobs<T, R>(jobs: number, items: readonly T[], signal: AbortSignal, work: (item: T) => Promise<R>) {
+  const results: R[] = []
+  const waiting = items.entries()
+  const worker = async () => {
+    for (const [i, item] of waiting) {
+      if (signal.aborted) return
+      const result = await work(item)
+      // One that was stopped in the middle says nothing.
+      if (!signal.aborted) results[i] = result
+    }
+  }
+  await Promise.all(Array.from({ length: jobs }, worker))
+  return Object.values(results)
+}
+
 /** A client may wait for retries. OpenAI's SDK and the AI SDK wait up to two seconds before the first one. */
 const WAITS_MS = 5000
+/** What a run with a fault takes longer, on average of all faults. */
+const USUAL_WAIT_MS = 1500
+
+interface Estimate {
+  readonly planned: readonly PlannedRun[]
+  readonly wanted: readonly PlannedRun[]
+  readonly durationMs: number
+  readonly jobs: number
+  /** Why only one is possible at a time. */
+  readonly alone: string | undefined
+}
+
+/** `3 calls × 11 faults: 33 runs, about 4 min with 2 at once.` */
+function estimate({ planned, wanted, durationMs, jobs, alone }: Estimate): string {
+  const calls = new Set(planned.map(({ call }) => call.key)).size
+  const faults = new Set(planned.map(({ test }) => test.name)).size
+  const most = planned.length < calls * faults ? 'up to ' : ''
+  const runs = `${wanted.length < planned.length ? `${wanted.length} of ` : ''}${pluralize(planned.length, 'run')}`
+  const seconds = Math.ceil((wanted.length * (durationMs + USUAL_WAIT_MS)) / jobs / 1000)
+  const time = seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+  const together = jobs > 1 ? ` with ${jobs} at once` : alone === undefined ? '' : `, one at a time because of ${alone}`
+  return `${pluralize(calls, 'call')} × ${most}${pluralize(faults, 'fault')}: ${runs}, about ${time}${together}.`
+}
 
 interface PlannedRun {
   readonly call: ClientCall
@@ -141,100 +214,78 @@ function plan(calls: readonly ClientCall[], tests: readonly ClientTest[], only =
   )
 }
 
-function resultOf(
-  { call, test, fault }: PlannedRun,
-  { calls, code, durationMs }: CommandRun,
-  before: readonly ClientCall[],
-): AdversaryResult {
-  const hit = calls.find(one => one.key === call.key && one.fault !== undefined)
+function resultOf({ call, test, fault }: PlannedRun, run: RunOfCalls, first: RunOfCalls): AdversaryResult {
+  const { code, durationMs } = run
+  const hit = run.calls.find(one => one.key === call.key && one.fault !== undefined)
   const shared = { call, fault: test.name, seconds: durationMs / 1000 }
   if (!hit) return { ...shared, verdicts: [], wasHit: false }
+  const isKnown = first.calls.some(({ test: name }) => name === hit.test)
+  // Other tests of the same run are no reaction to the fault.
+  const isOfTest = ({ test: name }: ClientCall) => !isKnown || ['', hit.test, testFileOf(hit.test)].includes(name)
   const end = code === null ? 'killed' : code === 0 ? 'passed' : 'failed'
+  const [calls, before] = [run.calls.filter(isOfTest), first.calls.filter(isOfTest)]
   const verdicts = judge({ calls, hit, fault, before, end })
   return { ...shared, verdicts: verdicts.filter(({ code }) => test.only?.includes(code) ?? true), wasHit: true }
 }
 
-interface RunParts extends Omit<Adversary, 'flags'> {
-  readonly signal: AbortSignal
-  readonly isVerbose: boolean
+interface OneRun {
+  readonly platform: Platform
+  readonly program: readonly string[]
+  readonly limitMs?: number
 }
 
-function createRuns({ platform, program, env, signal, isVerbose }: RunParts) {
-  const ignore = callsIgnore(platform.loaded.config.recordings.ignore)
-  const keyOf = (exchange: Exchange) =>
-    callKey(platform.journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER), ignore)
+function createRuns({ platform: firstPlatform, open, program, variablesFor, flags }: Adversary, signal: AbortSignal) {
+  const ignore = callsIgnore(firstPlatform.loaded.config.recordings.ignore)
+  /** Test files that their runner did not run alone. */
+  const inseparable = new Set<string>()
 
-  async function run(output: 'ignore' | 2, limitMs: number): Promise<CommandRun> {
-    const startedMs = performance.now()
-    const code = await exitCodeOf({ program, env, output, limitMs, signal })
-    const durationMs = performance.now() - startedMs
-    // The connections of the command are closed now, and its last exchanges are about to be journaled.
-    await untilIdle(platform.forTests.traffic).catch(() => {})
+  async function run({ platform, program, limitMs }: OneRun): Promise<RunOfCalls> {
+    const name = `run-${randomUUID()}`
+    const command = startCommand({
+      program,
+      env: { ...variablesFor(platform), [ADVERSARY_RUN]: name },
+      mark: `${ADVERSARY_RUN}=${name}`,
+      output: limitMs === undefined || flags.verbose ? 2 : 'ignore',
+      ...(limitMs === undefined ? { looksAtPorts: true } : { limitMs }),
+      signal,
+    })
+    let ended: CommandEnd
+    try {
+      ended = await command.ended
+      // The connections of the command are closed now, and its last exchanges are about to be journaled.
+      await untilIdle(platform.forTests.traffic).catch(() => {})
+    } finally {
+      // Exchanges that are still open end now, and count.
+      await platform.stop()
+    }
     const ids = platform.journal.entries().map(({ id }) => id)
     const entries = ids.flatMap(id => platform.journal.get(id, Number.MAX_SAFE_INTEGER) ?? [])
-    return { calls: clientCalls(entries, ignore), code, durationMs }
+    return { ...ended, calls: clientCalls(entries, ignore), fixedPorts: command.fixedPorts() }
+  }
+
+  async function runWith({ call, test, fault }: PlannedRun, program: readonly string[], limitMs: number) {
+    const platform = await open()
+    const keyOf = (exchange: Exchange) =>
+      callKey(platform.journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER), ignore)
+    const isCall = (exchange: Exchange) => keyOf(exchange) === call.key
+    platform.faultCalls.add({ fault, times: test.times ?? 1 }, isCall)
+    if (test.next) platform.faultCalls.add({ fault: test.next, times: 1 }, isCall)
+    return run({ platform, program, limitMs })
   }
 
   return {
-    first: () => run(2, NO_LIMIT_MS),
-    async withFault({ call, test, fault }: PlannedRun, limitMs: number): Promise<CommandRun> {
-      platform.forTests.traffic.disown()
-      await platform.reset()
-      const isCall = (exchange: Exchange) => keyOf(exchange) === call.key
-      platform.faultCalls.add({ fault, times: test.times ?? 1 }, isCall)
-      if (test.next) platform.faultCalls.add({ fault: test.next, times: 1 }, isCall)
-      return run(isVerbose ? 2 : 'ignore', limitMs)
+    first: () => run({ platform: firstPlatform, program }),
+    /** Repeats the test file that made the call if it is known and its runner can, else everything. */
+    async withFault(planned: PlannedRun, first: RunOfCalls): Promise<AdversaryResult> {
+      const limitMs = 3 * first.durationMs + WAITS_MS
+      const file = testFileOf(planned.call.test)
+      const ofFile = flags.all || !file || inseparable.has(file) ? undefined : commandFor(program, [file])
+      if (ofFile) {
+        const result = resultOf(planned, await runWith(planned, ofFile, limitMs), first)
+        if (result.wasHit || signal.aborted) return result
+        inseparable.add(file ?? '')
+      }
+      return resultOf(planned, await runWith(planned, program, limitMs), first)
     },
   }
 }
-
-/** The most that a timer can wait. */
-const NO_LIMIT_MS = 2_147_483_647
-/** How long a command has to end by itself. */
-const GRACE_MS = 1000
-
-interface ProgramRun extends Pick<RunParts, 'program' | 'env' | 'signal'> {
-  /** Where its output goes: nowhere, or to standard error. */
-  readonly output: 'ignore' | 2
-  readonly limitMs: number
-}
-
-/** The exit code of a command; null if it was ended. Nothing that it has started stays behind. */
-function exitCodeOf({ program, env, output, limitMs, signal }: ProgramRun): Promise<number | null> {
-  const [command = '', ...args] = program
-  // A process group of its own, so that npm, its shell and their children end together.
-  const child = spawn(command, args, { stdio: ['ignore', output, output], env, detached: canGroup })
-  const kill = (how: NodeJS.Signals) => {
-    try {
-      if (canGroup && child.pid !== undefined) process.kill(-child.pid, how)
-      else child.kill(how)
-    } catch {
-      // It has ended already.
-    }
-  }
-  return new Promise((resolve, reject) => {
-    let lastResort: NodeJS.Timeout | undefined
-    const end = () => {
-      kill('SIGTERM')
-      lastResort ??= setTimeout(kill, GRACE_MS, 'SIGKILL')
-    }
-    const timer = setTimeout(end, limitMs)
-    signal.addEventListener('abort', end)
-    const settle = () => {
-      clearTimeout(timer)
-      clearTimeout(lastResort)
-      signal.removeEventListener('abort', end)
-      kill('SIGKILL')
-    }
-    child.once('exit', code => {
-      settle()
-      resolve(lastResort ? null : (code ?? EXIT_BUGS))
-    })
-    child.once('error', ({ message }) => {
-      settle()
-      reject(new UsageError(`standin exec --adversary: ${command} cannot be run (${message}).`))
-    })
-  })
-}
-
-const canGroup = process.platform !== 'win32'

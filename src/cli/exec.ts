@@ -10,7 +10,7 @@ import { memoized } from '../core/work.js'
 import { type Environment, environmentFor } from '../environment/index.js'
 import { EXEC_NOTE, fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
-import { openPlatform, type Platform } from '../platform.js'
+import { openPlatform, type Platform, type PlatformSources } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { adversaryFlags, requireAdversary, startAdversary } from './adversary.js'
 import { warningsOf } from './banner.js'
@@ -75,19 +75,20 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const sources = { ...configSources(line), defaults, report: (error: unknown) => console.error(error) }
   const loaded = await loadConfig(sources)
   const temporary = temporaryOptions(loaded)
-  const platform = await openPlatform(
-    { ...sources, flags: [...overrides, ...temporary] },
-    withOptions(loaded, temporary),
-  )
+  const open = (more: Pick<PlatformSources, 'warn'> = {}) =>
+    openPlatform({ ...sources, flags: [...overrides, ...temporary], ...more }, withOptions(loaded, temporary))
+  const platform = await open()
   requireUsedFlags(platform, flags)
   if (flags.prune) requireRecording(platform)
   const environment = environmentFor(platform)
   const env = environmentOfChild(platform, environment)
   if (flags.adversary) {
     for (const remark of environment.remarks) console.error(remark)
-    child = startAdversary({ platform, program, env, flags })
+    const variablesFor = (other: Platform) => environmentOfChild(other, environmentFor(other))
+    // What there is to warn of was said at the first one.
+    child = startAdversary({ platform, open: () => open({ warn() {} }), program, variablesFor, flags })
     if (earlySignal) child.send(earlySignal)
-    return await child.ended.finally(() => platform.stop())
+    return await child.ended
   }
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)

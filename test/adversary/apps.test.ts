@@ -29,7 +29,7 @@ const seeded = {
 const ends = forAll(async until => {
   const start = (name: (typeof names)[number], isMended: boolean) =>
     adversary(apps[name](isMended), {
-      flags: [...(isMended ? [] : ['--json', '--quiet']), '--faults', seeded[name].faults],
+      flags: [...(isMended ? [] : ['--json', '--quiet']), '--jobs', '1', '--faults', seeded[name].faults],
       until,
     })
   return new Map(names.map(name => [name, { buggy: start(name, false), mended: start(name, true) }]))
@@ -55,6 +55,5 @@ test.each(names)(
 
 test.each(names)('the mended %s app is clean', { timeout: 90_000 }, async name => {
   const end = await (await ends()).get(name)?.mended
-  expect(end).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ runs with a fault: nothing to report/m) })
-  expect(end?.stdout.match(/handled/g)?.length).toBeGreaterThan(4)
+  expect(end).toMatchObject({ code: 0, stdout: expect.stringMatching(/^([5-9]|10) runs with a fault: (?!.* bug)/m) })
 })

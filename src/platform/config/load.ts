@@ -216,12 +216,15 @@ const prefix = 'STANDIN_'
 /** Set by `standin exec` for usePlatform: a file that does not exist until the note about it was printed. */
 export const EXEC_NOTE = `${prefix}EXEC_NOTE`
 
+/** Set by `standin exec --adversary`: names the run to its processes. */
+export const ADVERSARY_RUN = `${prefix}ADVERSARY_RUN`
+
 /**
  * Reads `STANDIN_PORT` and the like. An unknown name with this prefix is a mistake, since it would be ignored silently.
  */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
   const standinVariables = Object.entries(variables).filter(
-    ([name, text]) => name.startsWith(prefix) && name !== EXEC_NOTE && text !== undefined,
+    ([name, text]) => name.startsWith(prefix) && ![EXEC_NOTE, ADVERSARY_RUN].includes(name) && text !== undefined,
   )
   // Walking through all options takes time, and most starts do not need it.
   const options = new Map(standinVariables.length === 0 ? [] : allOptions().map(option => [option.variable, option]))
