@@ -159,7 +159,7 @@ function answerOf({ headers, body }: JournalEntry['response'], fault: Fault = {}
   return {
     isStream,
     chunks: chunks.filter(chunk => chunk?.choices?.length).length,
-    text: !isStream && fault.finishReason !== undefined ? firstHalf(wholeText) : (sent?.text ?? ''),
+    text: !isStream && fault.finish !== undefined ? firstHalf(wholeText) : (sent?.text ?? ''),
     wholeText,
     toolCalls:
       sent?.calls.flatMap(({ id, arguments: got }, i) =>
@@ -173,11 +173,11 @@ type Chunks = readonly (VendorChunk | undefined)[]
 const chunksIn = (body: string): Chunks => eventsIn(Buffer.from(body)).map(chunkOf)
 
 function sentChunks(chunks: Chunks, fault: Fault): Chunks {
-  const { endAfterChunks, cutAfterChunks, stallAfterChunks, stallMs, errorAfterChunks, finishReason } = fault
-  const stalled = stallMs === undefined ? stallAfterChunks : undefined
-  const stopped = finishReason && CHUNKS_BEFORE_STOP
-  const most = endAfterChunks ?? cutAfterChunks ?? stalled ?? errorAfterChunks ?? stopped
-  return chunks.slice(0, most).filter((_, i) => i + 1 !== fault.malformedChunk)
+  const { end, cut, stall, stallMs, fail, finish } = fault
+  const stalled = stallMs === undefined ? stall : undefined
+  const stopped = finish && CHUNKS_BEFORE_STOP
+  const most = end ?? cut ?? stalled ?? fail ?? stopped
+  return chunks.slice(0, most).filter((_, i) => i + 1 !== fault.malformed)
 }
 
 function contentOfChunks(chunks: Chunks): Content | undefined {

@@ -4,7 +4,7 @@ import type { ClientCall } from './calls.js'
 import type { VerdictCode } from './judge.js'
 
 export interface ClientTest {
-  /** Such as `error-503`; where there is a magic word for the same, its name. */
+  /** Such as `status-503`: the name of its fault, as in magic words. */
   readonly name: string
   /** The fault for a call, as it was answered without one; `undefined` if it cannot apply. */
   faultFor(call: ClientCall): Fault | undefined
@@ -30,25 +30,25 @@ const inStream = (fault: (middle: number) => Fault) => (call: ClientCall) =>
 
 /** In the order in which they are tried. */
 export const clientTests: readonly ClientTest[] = [
-  { name: 'error-429', faultFor: always({ status: 429, retryAfter: RETRY_AFTER_SECONDS }) },
-  { name: 'error-503', faultFor: always({ status: 503 }) },
+  { name: 'status-429', faultFor: always({ status: 429, retryAfter: RETRY_AFTER_SECONDS }) },
+  { name: 'status-503', faultFor: always({ status: 503 }) },
   { name: 'outage', faultFor: always({ status: 503 }), times: ALWAYS, only: ['retry-storm', 'failure-swallowed'] },
-  { name: 'error-400', faultFor: always({ status: 400 }) },
-  { name: 'error-401', faultFor: always({ status: 401 }) },
+  { name: 'status-400', faultFor: always({ status: 400 }) },
+  { name: 'status-401', faultFor: always({ status: 401 }) },
   { name: 'reset', faultFor: always({ reset: 'before' }) },
-  { name: 'cut', faultFor: inStream(middle => ({ cutAfterChunks: middle })) },
-  { name: 'end', faultFor: inStream(middle => ({ endAfterChunks: middle, done: 'missing' })) },
-  { name: 'stall', faultFor: inStream(middle => ({ stallAfterChunks: middle })), next: { delayMs: NEXT_MS } },
-  { name: 'malformed', faultFor: inStream(middle => ({ malformedChunk: middle })) },
-  { name: 'double-done', faultFor: inStream(() => ({ done: 'double' })) },
+  { name: 'cut', faultFor: inStream(middle => ({ cut: middle })) },
+  { name: 'end', faultFor: inStream(middle => ({ end: middle, done: 'missing' })) },
+  { name: 'stall', faultFor: inStream(middle => ({ stall: middle })), next: { delayMs: NEXT_MS } },
+  { name: 'malformed', faultFor: inStream(middle => ({ malformed: middle })) },
+  { name: 'done-double', faultFor: inStream(() => ({ done: 'double' })) },
   {
     name: 'slow',
-    faultFor: inStream(() => ({ stallAfterChunks: 0, stallMs: SLOW_MS })),
+    faultFor: inStream(() => ({ stall: 0, stallMs: SLOW_MS })),
     next: { delayMs: NEXT_MS },
   },
-  { name: 'length', faultFor: ({ answer }) => (answer.text === '' ? undefined : { finishReason: 'length' }) },
+  { name: 'finish-length', faultFor: ({ answer }) => (answer.text === '' ? undefined : { finish: 'length' }) },
   {
-    name: 'bad-arguments',
+    name: 'malformedArguments',
     faultFor: ({ answer }) => (answer.toolCalls.length === 0 ? undefined : { malformedArguments: true }),
   },
 ]

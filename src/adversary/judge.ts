@@ -87,10 +87,8 @@ const judges: Readonly<Partial<Record<VerdictCode, Judge>>> = {
 
 /** Whether a client gets only a part of an answer. */
 export const isTruncating = (fault: Fault): boolean =>
-  (fault.stallAfterChunks !== undefined && fault.stallMs === undefined) ||
-  [fault.endAfterChunks, fault.cutAfterChunks, fault.finishReason, fault.malformedChunk, fault.errorAfterChunks].some(
-    value => value !== undefined,
-  )
+  (fault.stall !== undefined && fault.stallMs === undefined) ||
+  [fault.end, fault.cut, fault.finish, fault.malformed, fault.fail].some(value => value !== undefined)
 
 function truncationAccepted(run: RunFacts): Finding | undefined {
   const { fault, hit, later, before, end, isRepeated } = run
@@ -158,7 +156,7 @@ function goesOnWith(call: ClientCall, { hit, before, isRepeated }: RunFacts): bo
   const lastOf = ({ body }: ClientCall) => JSON.stringify(messagesIn(body).at(-1))
   // To ask for the rest, a client adds a message that it does not send otherwise.
   const asksForRest = before && call.kind === 'chat' && !before.some(one => lastOf(one) === lastOf(call))
-  if (asksForRest || (!before && hit.fault?.finishReason !== undefined)) return false
+  if (asksForRest || (!before && hit.fault?.finish !== undefined)) return false
   const { toolCalls } = hit.answer
   const calledIn = (message: { readonly tool_calls?: unknown }) =>
     toolCalls.some(({ id }) => JSON.stringify(message.tool_calls ?? null).includes(JSON.stringify(id)))

@@ -68,6 +68,10 @@ function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): 
 /** `schema` with another check, but the same description. */
 const withRun = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
+/** `schema`, whose values `read` rewrites before they are checked: names of earlier releases. */
+export const readAs = <S extends v.GenericSchema>(schema: S, read: (value: unknown) => unknown): S =>
+  withRun(schema, (dataset, config) => schema['~run']({ value: read(dataset.value) }, config))
+
 /** One of several forms. `choose` picks the form by the value, and only mistakes in that form are reported. */
 export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
   withRun(v.union(forms), (dataset, config) =>

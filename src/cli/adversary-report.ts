@@ -68,7 +68,7 @@ function resultLines({ fault, verdicts, wasHit }: AdversaryResult, colors: Color
   })
 }
 
-const NAME_WIDTH = 13
+const NAME_WIDTH = 18
 const MOST_TRACED = 6
 
 /** `(journal: 12 503, 13 200)`. */

@@ -10,7 +10,7 @@ import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import { alternatives } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Fault } from '../core/fault.js'
+import { currentWord, type Fault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
 import { ADVERSARY_RUN } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
@@ -48,7 +48,7 @@ function wantedTests(names: string | undefined): readonly ClientTest[] {
   if (names === undefined) return clientTests
   const known = clientTests.map(({ name }) => name)
   return names.split(',').map(name => {
-    const test = clientTests.find(one => one.name === name.trim())
+    const test = clientTests.find(one => one.name === currentWord(name.trim()))
     if (test) return test
     throw new UsageError(`--faults: ${name} is not known.${didYouMean(name, known)} Use ${alternatives(known)}.`)
   })

@@ -193,7 +193,7 @@ export interface Outcome {
   complete: boolean
 }
 
-/** `rule "weather" (2 of 3)`, `recording a.yaml`, `live + fault cutAfterBytes=3 (one-shot)`; `null` for our own errors. */
+/** `rule "weather" (2 of 3)`, `recording a.yaml`, `live + fault cutBytes=3 (one-shot)`; `null` for our own errors. */
 export function sourceOf({ answeredBy, fault }: Partial<Outcome> = {}): string | null {
   const parts = [answeredBy && sourceInWords(answeredBy), fault && appliedFaultInWords(fault)].filter(Boolean)
   return parts.length === 0 ? null : parts.join(' + ')

@@ -1,6 +1,7 @@
 /** Faults: how a failure is described in a rule, in the configuration, in a request to the control API and in a header. */
 import * as v from 'valibot'
-import { closed, described, filled, integer, list, map, numberBetween, optional, word } from '../check/forms.js'
+import { closed, described, filled, integer, list, map, numberBetween, optional, readAs, word } from '../check/forms.js'
+import { isObject } from './json.js'
 
 const count = (least: number, what?: string) => integer(least, 1_000_000, what)
 const onlyTrue = v.literal(true, 'true')
@@ -16,29 +17,29 @@ export const faultEntries = {
     word(['before', 'mid-body']),
     'Resets the connection: before any byte of the answer, or in the middle of its body.',
   ),
-  cutAfterChunks: optional(count(0), 'Closes the connection after this many chunks of a stream.'),
-  cutAfterBytes: optional(count(0), 'Closes the connection after this many bytes of the body.'),
-  endAfterChunks: optional(
+  cut: optional(count(0), 'Closes the connection after this many chunks of a stream.'),
+  cutBytes: optional(count(0), 'Closes the connection after this many bytes of the body.'),
+  end: optional(
     count(0),
     'Ends a stream normally after this many chunks, and always before its finish_reason and usage; done: missing leaves out the [DONE], too.',
   ),
-  stallAfterChunks: optional(count(0), 'Stops sending after this many chunks of a stream.'),
+  stall: optional(count(0), 'Stops sending after this many chunks of a stream.'),
   stallMs: optional(
     numberBetween(0, 3_600_000, 'milliseconds'),
     'How long the silence lasts, in milliseconds; without it, until the client disconnects.',
   ),
-  malformedChunk: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
+  malformed: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
   done: optional(word(['missing', 'double']), 'Omits the [DONE] of a stream, or sends it twice.'),
   interleave: optional(
     onlyTrue,
     'Mixes the fragments of parallel tool calls in a stream; id and name are only in the first fragment of each.',
   ),
-  finishReason: optional(
+  finish: optional(
     word(['length', 'content_filter']),
     'Stops a chat completion in the middle of its text, with this finish_reason.',
   ),
   malformedArguments: optional(onlyTrue, 'Breaks the JSON of the arguments of tool calls.'),
-  errorAfterChunks: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
+  fail: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
   truncate: optional(onlyTrue, 'Truncates the JSON of the answer, as if it were complete.'),
   contentType: optional(
     v.pipe(v.string('a string'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
@@ -54,27 +55,11 @@ export type FaultKey = keyof typeof faultEntries
 type Entries = { readonly [K in FaultKey]?: unknown }
 
 /** Faults that only apply to streams. */
-const streamFaults = [
-  'cutAfterChunks',
-  'endAfterChunks',
-  'stallAfterChunks',
-  'malformedChunk',
-  'done',
-  'interleave',
-  'errorAfterChunks',
-] as const
+const streamFaults = ['cut', 'end', 'stall', 'malformed', 'done', 'interleave', 'fail'] as const
 /** Faults that end an answer early. */
-const endingFaults = [
-  'cutAfterChunks',
-  'endAfterChunks',
-  'cutAfterBytes',
-  'errorAfterChunks',
-  'truncate',
-  'finishReason',
-  'reset',
-] as const
+const endingFaults = ['cut', 'end', 'cutBytes', 'fail', 'truncate', 'finish', 'reset'] as const
 /** Those of them after which a stream still has its `[DONE]`. */
-const endingsWithDone: readonly FaultKey[] = ['truncate', 'endAfterChunks', 'finishReason']
+const endingsWithDone: readonly FaultKey[] = ['truncate', 'end', 'finish']
 /** The faults themselves. The other keys only add details. */
 export const effects: readonly FaultKey[] = [
   'status',
@@ -86,9 +71,9 @@ export const effects: readonly FaultKey[] = [
 ]
 /** Keys that are only valid together with one of others. */
 export const requiredCompanions: readonly (readonly [FaultKey, readonly FaultKey[]])[] = [
-  ['message', ['status', 'errorAfterChunks']],
+  ['message', ['status', 'fail']],
   ['retryAfter', ['status']],
-  ['stallMs', ['stallAfterChunks']],
+  ['stallMs', ['stall']],
 ]
 
 /** Keys that can have no effect because of the other keys: each with the rest of a sentence that says why. */
@@ -125,15 +110,113 @@ const consistent = <F extends Entries>() =>
     addIssue({ message, input: fault[key], path })
   })
 
+const faultForm = v.pipe(closed(faultEntries), consistent())
+export type Fault = v.InferOutput<typeof faultForm>
+
+/** Names of 0.3, which are accepted until 0.5. */
+interface OldNames {
+  /** @deprecated Use `cut`. */
+  readonly cutAfterChunks?: number | undefined
+  /** @deprecated Use `cutBytes`. */
+  readonly cutAfterBytes?: number | undefined
+  /** @deprecated Use `end`. */
+  readonly endAfterChunks?: number | undefined
+  /** @deprecated Use `stall`. */
+  readonly stallAfterChunks?: number | undefined
+  /** @deprecated Use `malformed`. */
+  readonly malformedChunk?: number | undefined
+  /** @deprecated Use `fail`. */
+  readonly errorAfterChunks?: number | undefined
+  /** @deprecated Use `finish`. */
+  readonly finishReason?: Fault['finish']
+}
+export type FaultInput = Fault & OldNames
+
+const oldNames: Readonly<Record<keyof OldNames, FaultKey>> = {
+  cutAfterChunks: 'cut',
+  cutAfterBytes: 'cutBytes',
+  endAfterChunks: 'end',
+  stallAfterChunks: 'stall',
+  malformedChunk: 'malformed',
+  errorAfterChunks: 'fail',
+  finishReason: 'finish',
+}
+
+/** Old names that the process has been told about. */
+const noted = new Set<string>()
+
+function withNewNames(fault: unknown): unknown {
+  if (!isObject(fault) || !Object.keys(fault).some(key => Object.hasOwn(oldNames, key))) return fault
+  const entries = Object.entries(fault).map(([key, value]) => [noteOldName(key) ?? key, value] as const)
+  return Object.fromEntries(entries)
+}
+
+/** The new name of an old one, which a warning tells once; `undefined` for any other key. */
+function noteOldName(key: string): FaultKey | undefined {
+  const name = Object.hasOwn(oldNames, key) ? oldNames[key as keyof OldNames] : undefined
+  if (name && !noted.has(key))
+    process.emitWarning(`The fault ${key} is called ${name} now. The old name goes with 0.5.`, 'DeprecationWarning')
+  noted.add(key)
+  return name
+}
+
 /** A fault as users write it. */
-export const faultSchema = v.pipe(closed(faultEntries), consistent())
-export type Fault = v.InferOutput<typeof faultSchema>
+export const faultSchema: v.GenericSchema<FaultInput, Fault> = readAs(faultForm, withNewNames)
+
+/** The effects that a word can name, alone or with its value: `cut` or `cut-5`, `status-503`, `done-double`. */
+const typical = {
+  status: { status: 500 },
+  hang: { hang: true },
+  reset: { reset: 'before' },
+  cut: { cut: 3 },
+  end: { end: 3 },
+  stall: { stall: 3 },
+  fail: { fail: 3 },
+  malformed: { malformed: 2 },
+  done: { done: 'missing' },
+  interleave: { interleave: true },
+  finish: { finish: 'length' },
+  malformedArguments: { malformedArguments: true },
+  truncate: { truncate: true },
+} as const satisfies { readonly [K in FaultKey]?: Fault }
+export type FaultWord = keyof typeof typical
+
+/** Words of 0.3, which are accepted until 0.5. */
+const oldWords: Readonly<Record<string, string>> = {
+  'no-done': 'done-missing',
+  'error-event': 'fail',
+  'double-done': 'done-double',
+  'bad-arguments': 'malformedArguments',
+  length: 'finish-length',
+  filter: 'finish-content_filter',
+}
+
+/** The words for effects, each with its usual value and what it does. */
+export const faultWords: readonly { readonly word: string; readonly meaning: string; readonly fault: Fault }[] =
+  Object.entries(typical).map(([name, fault]: [string, Fault]) => {
+    const value = fault[name as FaultKey]
+    const meaning = v.getDescription(faultEntries[name as FaultKey].wrapped) ?? ''
+    return { word: value === true ? name : `${name}-${value}`, meaning, fault }
+  })
+
+/** The word by which a fault is called today: `error-503` was the old one for `status-503`. */
+export const currentWord = (word: string): string =>
+  (Object.hasOwn(oldWords, word) ? oldWords[word] : undefined) ?? word.replace(/^error-(?=\d)/, 'status-')
+
+/** The fault that a word names: `cut`, `cut-5`, `status-503`; `undefined` if it names none. */
+export function faultOfWord(word: string): Fault | undefined {
+  const [, name = '', value] = /^([a-zA-Z]+)(?:-(.+))?$/.exec(currentWord(word)) ?? []
+  if (!Object.hasOwn(typical, name)) return undefined
+  if (value === undefined) return typical[name as FaultWord]
+  const fault = { [name]: /^\d+$/.test(value) ? Number(value) : value }
+  return v.is(faultForm, fault) ? fault : undefined
+}
 
 /** Matched by `glob` of core/paths.ts. */
 const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1/*'))
 
 /** A fault that hits requests at random. */
-export const randomFaultSchema = v.pipe(
+const randomFaultForm = v.pipe(
   closed({
     ...faultEntries,
     chance: described(numberBetween(0, 1), 'The probability, from 0 to 1.'),
@@ -141,7 +224,11 @@ export const randomFaultSchema = v.pipe(
   }),
   consistent(),
 )
-export type RandomFault = v.InferOutput<typeof randomFaultSchema>
+export const randomFaultSchema: v.GenericSchema<v.InferInput<typeof randomFaultForm> & OldNames, RandomFault> = readAs(
+  randomFaultForm,
+  withNewNames,
+)
+export type RandomFault = v.InferOutput<typeof randomFaultForm>
 
 const method = word(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 

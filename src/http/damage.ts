@@ -43,9 +43,9 @@ const halfLength = (length: number) => Math.floor(length / 2)
 function damageOf(fault: Fault, { isStream, length }: BodyFacts): Damage {
   const ofEvents = isStream ? streamDamage(fault) : noDamage
   const inner = isStream && fault.interleave ? interleaving(ofEvents) : ofEvents
-  if (fault.cutAfterBytes !== undefined) return cutAfter(inner, fault.cutAfterBytes, 'cut')
+  if (fault.cutBytes !== undefined) return cutAfter(inner, fault.cutBytes, 'cut')
   const ending = fault.reset ? 'reset' : 'truncate'
-  if (!isStream && (fault.finishReason || fault.malformedArguments)) return rewriting(fault)
+  if (!isStream && (fault.finish || fault.malformedArguments)) return rewriting(fault)
   if (isStream || length === 0 || !(fault.reset || fault.truncate)) return inner
   if (length !== undefined) return cutAfter(inner, halfLength(length), ending)
   // Of a body of unknown length, half of the first part is sent.
@@ -87,7 +87,7 @@ function interleaving(inner: Damage): Damage {
 }
 
 /** Changes the JSON of a completion that is no stream. */
-function rewriting({ finishReason, malformedArguments }: Fault): Damage {
+function rewriting({ finish, malformedArguments }: Fault): Damage {
   const parts: Buffer[] = []
   return {
     ...noDamage,
@@ -97,7 +97,7 @@ function rewriting({ finishReason, malformedArguments }: Fault): Damage {
     },
     end() {
       const body = Buffer.concat(parts)
-      const stopped = finishReason && stoppedCompletion(body, finishReason)
+      const stopped = finish && stoppedCompletion(body, finish)
       const changed = (malformedArguments && withBrokenArguments(stopped ?? body)) || stopped
       return changed ? ['spoilt', changed] : [body]
     },
@@ -105,14 +105,14 @@ function rewriting({ finishReason, malformedArguments }: Fault): Damage {
 }
 
 /** The bytes with which a stream ends before this event, as if it were complete; `undefined` if it goes on. */
-function endingBefore(event: Buffer, { endAfterChunks, finishReason }: Fault, chunks: number): Buffer[] | undefined {
+function endingBefore(event: Buffer, { end, finish }: Fault, chunks: number): Buffer[] | undefined {
   const chunk = chunkOf(event)
-  const most = endAfterChunks ?? (finishReason && chunk && CHUNKS_BEFORE_STOP)
+  const most = end ?? (finish && chunk && CHUNKS_BEFORE_STOP)
   if (most === undefined) return undefined
   // The original reason would make the stream complete.
   const isDue = chunks >= most || chunk?.choices?.some(({ finish_reason }) => finish_reason) === true
   if (!isDue) return undefined
-  const last = finishReason && stoppingEvent(event, finishReason)
+  const last = finish && stoppingEvent(event, finish)
   return last ? [last] : []
 }
 
@@ -129,10 +129,10 @@ function streamDamage(fault: Fault): Damage {
   /** The steps that are due after this number of chunks. */
   function dueSteps(): DamageStep[] {
     const steps: DamageStep[] = []
-    if (chunks === fault.stallAfterChunks) steps.push('stall')
-    if (chunks === fault.cutAfterChunks) steps.push('cut')
+    if (chunks === fault.stall) steps.push('stall')
+    if (chunks === fault.cut) steps.push('cut')
     if (fault.reset && chunks === CHUNKS_BEFORE_RESET) steps.push('reset')
-    if (chunks !== fault.errorAfterChunks) return steps
+    if (chunks !== fault.fail) return steps
     const event = JSON.stringify(errorEvent(fault.message ?? brokenStream))
     return [...steps, 'spoilt', Buffer.from(`data: ${event}\n\n`), 'end']
   }
@@ -140,7 +140,7 @@ function streamDamage(fault: Fault): Damage {
   function passChunk(event: Buffer, isHalved: boolean): DamageStep[] {
     chunks++
     const broken = fault.malformedArguments && eventWithBrokenArguments(event)
-    const isHalf = isHalved || chunks === fault.malformedChunk
+    const isHalf = isHalved || chunks === fault.malformed
     const sent = isHalf ? halvedEvent(broken || event) : broken || event
     return [...(sent === event ? [] : ['spoilt' as const]), sent, ...dueSteps()]
   }
@@ -329,9 +329,9 @@ function bodyFactsIn(headers: readonly string[]): BodyFacts {
 /** The headers to send with this fault: with its content type, and without a length that the damage would make wrong. */
 function damagedHeadersOf(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
   const { contentType, truncate } = fault
-  const { malformedChunk, done, errorAfterChunks, endAfterChunks, interleave, finishReason, malformedArguments } = fault
-  const changesStream = (malformedChunk ?? done ?? errorAfterChunks ?? endAfterChunks ?? interleave) !== undefined
-  const changesContent = (finishReason ?? malformedArguments) !== undefined
+  const { malformed, done, fail, end, interleave, finish, malformedArguments } = fault
+  const changesStream = (malformed ?? done ?? fail ?? end ?? interleave) !== undefined
+  const changesContent = (finish ?? malformedArguments) !== undefined
   const changesLength = truncate || changesContent || (isStream && changesStream)
   const sentHeaders = headers.filter((_text, i) => {
     const name = headers[i - (i % 2)]?.toLowerCase()

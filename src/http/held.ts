@@ -93,7 +93,7 @@ class HeldWriter extends DamagedWriter implements HeldRequest {
     response: ServerResponse,
     private readonly holding: Holding,
   ) {
-    super(response, holding.after > 0 ? { stallAfterChunks: holding.after } : {})
+    super(response, holding.after > 0 ? { stall: holding.after } : {})
     response.once('close', () => this.close())
   }
 

@@ -126,7 +126,7 @@ const COUNTED_BYTES = 32_768
 /** Usage comes at the end of an answer. */
 const USAGE_BYTES = 1024
 
-const cuttingFaults = ['errorAfterChunks', 'endAfterChunks', 'finishReason', 'truncate'] as const
+const cuttingFaults = ['fail', 'end', 'finish', 'truncate'] as const
 
 /** Whether only a part of the answer was sent. */
 const isCut = ({ complete, fault }: Outcome) =>

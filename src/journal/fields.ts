@@ -158,7 +158,7 @@ const route = {
   call: shownField(orNull(text), ({ exchange, shown }) => shown(callOf(exchange))),
   mode: shownField(orNull(word(modes)), ({ exchange }) => exchange.mode ?? null),
   /**
-   * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
+   * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutBytes=3
    * (one-shot)`.
    */
   source: shownField(orNull(text), ({ exchange }) => sourceOf(exchange.outcome)),

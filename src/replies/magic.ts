@@ -4,7 +4,7 @@ import type { Choice, Generation } from '../chat/generation.js'
 import { type ChatRequest, textOf } from '../chat/request.js'
 import { didYouMean } from '../check/suggest.js'
 import { alternatives, quotedStart, refusal } from '../core/errors.js'
-import type { Fault } from '../core/fault.js'
+import { currentWord, type Fault, faultOfWord, faultWords } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 import { type CalledTool, callsOf, defaultReply, offeredTools } from './default-reply.js'
 
@@ -27,7 +27,6 @@ type MagicWord = readonly [meaning: string, effect: Effect | ((request: ChatRequ
 
 const refusalText = "I'm sorry, but I can't help with that."
 const reasoning = 'The user wants to see how reasoning is shown. First I think about it. Then I say what I came to.'
-const cutOff = 'This answer would have gone on for a while, but the limit on tokens was reached in the midd'
 const sampleJson = JSON.stringify({ ok: true, answer: 42, items: ['one', 'two'], nested: { nothing: null } })
 const sentence =
   'words that follow words, for a page that scrolls, a buffer that fills and a client that waits for the end.'
@@ -44,10 +43,9 @@ Combining: e\u0301 a\u0308 n\u0303 Z\u0351\u036b\u0343 \u0915\u094d\u0937
 Beyond the first plane: 𝒜𝓁𝓅𝒽𝒶 𐍈 𠜎
 Invisible: zero\u200bwidth, no\u00a0break, soft\u00adhyphen`
 
-/** All magic words, in the order in which they are listed. `NNN` and what follows a colon are the `detail`. */
+/** All magic words, in the order in which they are listed. What follows a colon is the `detail`. */
 export const magicWords: Readonly<Record<string, MagicWord>> = {
   help: ['Lists these words.', () => ({ choice: { text: help() } })],
-  'error-NNN': ['Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.', statusError],
   tool: [
     'Calls the first tool that the request offers; tool:get_weather calls that tool. A request with the result gets text.',
     chosenToolCall,
@@ -56,26 +54,6 @@ export const magicWords: Readonly<Record<string, MagicWord>> = {
     'Streams 5 pieces a second after a pause of one second.',
     { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } },
   ],
-  stall: ['Stalls after 3 chunks of the stream.', { fault: { stallAfterChunks: 3 } }],
-  cut: ['Closes the connection after 3 chunks of the stream.', { fault: { cutAfterChunks: 3 } }],
-  end: ['Ends the stream normally after 3 chunks, without a finish_reason.', { fault: { endAfterChunks: 3 } }],
-  hang: ['Never answers.', { fault: { hang: true } }],
-  reset: ['Resets the connection before any byte of the answer.', { fault: { reset: 'before' } }],
-  malformed: ['Breaks the JSON of the second chunk.', { fault: { malformedChunk: 2 } }],
-  'no-done': ['Leaves out the [DONE] of the stream.', { fault: { done: 'missing' } }],
-  interleave: [
-    'Calls two of the offered tools, or one twice, and mixes the fragments of the calls in the stream.',
-    request => mixedToolCalls(request),
-  ],
-  'error-event': [
-    'Sends an error event after 3 chunks of the stream, and ends it.',
-    { fault: { errorAfterChunks: 3 } },
-  ],
-  length: [
-    'Stops in the middle of a word, with finish_reason length.',
-    { choice: { text: cutOff, finishReason: 'length' } },
-  ],
-  filter: ['Stops with finish_reason content_filter.', { choice: { finishReason: 'content_filter' } }],
   refusal: ['Refuses, with a refusal in the message.', { choice: { text: null, refusal: refusalText } }],
   empty: ['Answers with an empty text.', { choice: { text: '' } }],
   json: ['Answers with a JSON object.', { choice: { text: sampleJson } }],
@@ -86,6 +64,13 @@ export const magicWords: Readonly<Record<string, MagicWord>> = {
     { choice: { text: unicode } },
   ],
   reasoning: ['Reasons before it answers.', { choice: { reasoning } }],
+  // The faults, by the names that they have everywhere.
+  ...Object.fromEntries(
+    faultWords.map(({ word, meaning, fault }): [string, MagicWord] => [
+      word,
+      [meaning, word === 'interleave' ? request => mixedToolCalls(request) : () => faultEffect(word, fault)],
+    ]),
+  ),
 }
 
 /** A word may be part of a sentence, in brackets or followed by a full stop. A word in quotes is only mentioned. */
@@ -123,15 +108,20 @@ export async function magicReply(request: ChatRequest, prompt: string, seed: num
   }
 }
 
-function effectOf(word: string, request: ChatRequest): Effect {
-  const [, name = word, detail = ''] = /^(error-)([45]\d\d)$/.exec(word) ?? /^(tool):(.+)$/.exec(word) ?? []
-  const key = name === 'error-' ? 'error-NNN' : name
-  const known = Object.hasOwn(magicWords, key) && word !== 'error-NNN' ? magicWords[key] : undefined
+function effectOf(written: string, request: ChatRequest): Effect {
+  const word = currentWord(written)
+  const [, name = word, detail = ''] = /^(tool):(.+)$/.exec(word) ?? []
+  const known = Object.hasOwn(magicWords, name) ? magicWords[name] : undefined
   if (known) return typeof known[1] === 'function' ? known[1](request, detail) : known[1]
+  const fault = faultOfWord(word)
+  if (fault) return faultEffect(word, fault)
   const names = Object.keys(magicWords)
-  const examples = names.map(name => MAGIC_PREFIX + name.replace('NNN', '500'))
-  const near = didYouMean(MAGIC_PREFIX + word.slice(0, 40), examples, MAGIC_PREFIX)
-  throw unknownMagic(MAGIC_PREFIX + word, near, names)
+  const near = didYouMean(
+    MAGIC_PREFIX + word.slice(0, 40),
+    names.map(name => MAGIC_PREFIX + name),
+    MAGIC_PREFIX,
+  )
+  throw unknownMagic(MAGIC_PREFIX + written, near, names)
 }
 
 const help = () =>
@@ -139,9 +129,12 @@ const help = () =>
     .map(([word, [meaning]]) => `${MAGIC_PREFIX}${word} ${meaning}`)
     .join('\n')
 
-function statusError(_: ChatRequest, detail: string): Effect {
-  const message = `Status ${detail}, because the prompt says ${MAGIC_PREFIX}error-${detail}.`
-  return { fault: { status: Number(detail), message, ...(['429', '503'].includes(detail) && { retryAfter: 1 }) } }
+/** The error of a status says where it comes from. */
+function faultEffect(word: string, fault: Fault): Effect {
+  const { status } = fault
+  if (status === undefined) return { fault }
+  const message = `Status ${status}, because the prompt says ${MAGIC_PREFIX}${word}.`
+  return { fault: { ...fault, message, ...([429, 503].includes(status) && { retryAfter: 1 }) } }
 }
 
 function chosenToolCall(request: ChatRequest, wanted: string): Effect {

@@ -45,7 +45,7 @@ export interface SharedAbilities {
    *
    * ```ts
    * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
-   * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
+   * platform.failNext({ cut: 3 }, { path: '/v1/chat/completions' })
    * ```
    *
    * `when` limits the fault to chat completions that match its conditions, as in rules. `scope` limits it to requests of a scope.

@@ -1,5 +1,5 @@
 /** Creates rules and faults from the arguments of a test. */
-import type { Fault, FaultCallInput } from '../core/fault.js'
+import type { FaultCallInput, FaultInput } from '../core/fault.js'
 import type { Platform } from '../platform.js'
 import type { ChatRuleInput, RuleInput } from '../replies/index.js'
 import type { Awaitable } from './journal.js'
@@ -30,7 +30,7 @@ export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
   readonly when?: ChatRuleInput['when'] | undefined
 }
 
-export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R
+export type FailNext<R = void> = (fault: FaultInput, options?: FailOptions) => R
 
 export const createFailNext =
   (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>

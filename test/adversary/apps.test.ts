@@ -7,19 +7,19 @@ const names = ['openai', 'AI SDK', 'fetch'] as const
 /** The faults for each app, and the verdicts on the bugs that are seeded in it. */
 const seeded = {
   openai: {
-    faults: 'error-503,cut,end,double-done,length',
-    found: { 'no-retry': ['error-503'], 'truncation-accepted': ['end', 'length'] },
+    faults: 'status-503,cut,end,done-double,length',
+    found: { 'no-retry': ['status-503'], 'truncation-accepted': ['end', 'finish-length'] },
   },
   'AI SDK': {
-    faults: 'error-503,malformed,end,length',
-    found: { 'executed-twice': ['error-503'], 'truncation-accepted': ['end', 'length', 'malformed'] },
+    faults: 'status-503,malformed,end,length',
+    found: { 'executed-twice': ['status-503'], 'truncation-accepted': ['end', 'finish-length', 'malformed'] },
   },
   fetch: {
-    faults: 'error-429,outage,error-400,error-401,stall',
+    faults: 'status-429,outage,status-400,status-401,stall',
     found: {
       'connection-kept': ['stall'],
-      'retried-hopeless': ['error-400', 'error-401'],
-      'retry-after-ignored': ['error-429'],
+      'retried-hopeless': ['status-400', 'status-401'],
+      'retry-after-ignored': ['status-429'],
       'retry-storm': ['outage'],
     },
   },

@@ -25,25 +25,28 @@ async function platformAndApp(isCareful: boolean) {
 
 test('an app that asks again after half an answer has handled the truncation', async () => {
   const { platform, story } = await platformAndApp(true)
-  platform.failNext({ endAfterChunks: 3, done: 'missing' })
+  platform.failNext({ end: 3, done: 'missing' })
   await story()
   await platform.idle()
   expect(platform).toHaveHandled('truncation')
+  expect(platform).toHaveHandled('end')
   await expect(await connect(platform.url)).toHaveHandled('truncation')
 })
 
 test('an app that takes half an answer for a whole one has not, and the message says why', async () => {
   const { platform, story } = await platformAndApp(false)
-  platform.failNext({ endAfterChunks: 3 })
+  platform.failNext({ end: 3 })
   await story()
   await platform.idle()
   expect(() => expect(platform).toHaveHandled('truncation')).toThrow(/truncation-accepted: Only a part .*\n\nReceived:/)
   expect(platform).not.toHaveHandled('truncation')
+  expect(platform).not.toHaveHandled('end')
+  expect(() => expect(platform).toHaveHandled('end-4')).toThrow('platform.failNext({ end: 4 })')
 })
 
 test('without a fault there is nothing to handle', async () => {
   const { platform, story } = await platformAndApp(true)
   await story()
-  expect(() => expect(platform).toHaveHandled('stall')).toThrow('platform.failNext({ stallAfterChunks: 3 })')
-  expect(() => expect(platform).toHaveHandled('everything' as 'stall')).toThrow('toHaveHandled takes truncation')
+  expect(() => expect(platform).toHaveHandled('stall')).toThrow('platform.failNext({ stall: 3 })')
+  expect(() => expect(platform).toHaveHandled('everything' as 'stall')).toThrow('toHaveHandled takes status-500, hang')
 })

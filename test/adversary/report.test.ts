@@ -16,11 +16,11 @@ await response.text()
 `
 
 test('the report names the call, the fault, the verdict and the requests, and ends with the counts', async () => {
-  const { stdout, code } = await adversary(asking('hello'), { flags: ['--faults', 'error-503,error-400,end'] })
+  const { stdout, code } = await adversary(asking('hello'), { flags: ['--faults', 'status-503,status-400,end'] })
   const lines = stdout.split('\n')
   expect(lines).toContain('POST /v1/chat/completions "hello"')
-  expect(stdout).toMatch(/✗ error-503 +failed: The run failed, and the call was not repeated\. \(journal: \d+ 503\)/)
-  expect(stdout).toMatch(/✓ error-400 +handled/)
+  expect(stdout).toMatch(/✗ status-503 +failed: The run failed, and the call was not repeated\. \(journal: \d+ 503\)/)
+  expect(stdout).toMatch(/✓ status-400 +handled/)
   expect(stdout).toMatch(/✗ end +truncation-accepted: Only a part of the answer arrived\. .* \(journal: \d+ 200\)/)
   expect(stdout).toMatch(/\n3 runs with a fault: 2 bugs \([\d.]+ s\)\n$/)
   expect(code).toBe(1)
@@ -36,7 +36,7 @@ test('a run that never ends is ended, with all of its processes, and the verdict
 
 test('--only and --max-runs select runs, and a note does not fail the command', async () => {
   const two = `${asking('one', 'setTimeout(() => process.exit(1), 1000).unref()')}\n{${asking('two')}}`
-  const flags = ['--only', '/v1/*', '--faults', 'double-done', '--max-runs', '1']
+  const flags = ['--only', '/v1/*', '--faults', 'done-double', '--max-runs', '1']
   const { stdout, code } = await adversary(two, { flags })
   expect(stdout).toMatch(/1 run of 2 with a fault: nothing to report/)
   expect(code).toBe(0)

@@ -18,7 +18,7 @@ await response.text()
 `
 
 test('the estimate says how many runs there will be, and how many at once', async () => {
-  const flags = ['--faults', 'error-400,error-401', '--jobs', '2']
+  const flags = ['--faults', 'status-400,status-401', '--jobs', '2']
   const { stderr } = await adversary(
     `${asking('one')}{${asking('two').replace('const response', 'var other').replaceAll('response', 'other')}}`,
     { flags },
@@ -34,7 +34,7 @@ const server = createServer().listen(${port}, '127.0.0.1')
 ${asking('hello')}
 setTimeout(() => server.close(), 1500)
 `
-  const { stderr, stdout } = await adversary(app, { flags: ['--faults', 'error-400'] })
+  const { stderr, stdout } = await adversary(app, { flags: ['--faults', 'status-400'] })
   expect(stderr).toContain(`one at a time because of port ${port}.`)
   expect(stdout).toContain('handled')
 })
@@ -60,7 +60,7 @@ process.exit(0)
   const daemon = `setInterval(async () => { await fetch(process.env.PLATFORM_BASE_URL + '/health').catch(() => {}) }, 10)`
   const files = { 'app.mjs': app, 'daemon.mjs': daemon }
   const { dir, ended } = start(
-    ['exec', '--adversary', '--faults', 'error-400,error-401', '--', 'timeout', '60', process.execPath, 'app.mjs'],
+    ['exec', '--adversary', '--faults', 'status-400,status-401', '--', 'timeout', '60', process.execPath, 'app.mjs'],
     { files },
   )
   const { stdout } = await ended
@@ -86,7 +86,7 @@ test('asks', async () => {
   }
   const ranFiles = async (...flags: readonly string[]) => {
     const { dir, ended } = start(
-      ['exec', '--adversary', '--jobs', '1', '--faults', 'error-400', ...flags, '--', 'npm', 'test'],
+      ['exec', '--adversary', '--jobs', '1', '--faults', 'status-400', ...flags, '--', 'npm', 'test'],
       { files },
     )
     const { stdout } = await ended
@@ -190,7 +190,7 @@ test('half of a tool call that ran is found, whatever came of it; one that did n
 
 test('a run that passes without any answer of its model gets a note', async () => {
   const app = `try { ${asking('hello')} } catch {}`
-  const { stdout, code } = await adversary(app, { flags: ['--faults', 'error-400,outage'] })
+  const { stdout, code } = await adversary(app, { flags: ['--faults', 'status-400,outage'] })
   expect(stdout.match(/≠ \S+ +failure-swallowed/g)).toHaveLength(2)
   expect(code).toBe(0)
 })

@@ -86,7 +86,7 @@ test.each(['content_filter', 'length', 'tool_calls'] as const)('a rule can set t
 })
 
 test('the fault and the remark of a rule are passed on with the reply', () => {
-  const fault = { cutAfterChunks: 2 }
+  const fault = { cut: 2 }
   const remark = () => 'the second time'
   for (const request of [{}, { stream: true }, { n: 2 }, { n: 2, stream: true }]) {
     expect(modelReplying({ fault, remark }).replyTo(request)).toMatchObject({

@@ -10,7 +10,7 @@ const rules = `- name: greet
   reply: { toolCalls: [{ name: get_weather, arguments: { city: Oslo, unit: '{{request.metadata.unit}}' } }] }
 - name: story
   when: { user: story }
-  reply: { file: story.md, fault: { cutAfterChunks: 30 } }
+  reply: { file: story.md, fault: { cut: 30 } }
 `
 const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': rules, 'story.md': 'Once upon a time.' }
 
@@ -21,7 +21,7 @@ test('replies try shows which rule answers, its reply, and why the others do not
   when { user: story }
 
   Once upon a time.
-  fault { cutAfterChunks: 30 }
+  fault { cut: 30 }
 
 Skipped:
   rule "greet" (rules.yaml:1): user does not match /^hello (\\w+)/i
@@ -55,12 +55,12 @@ test('replies try reports a template that fails in one sentence', async () => {
 })
 
 test('replies try applies magic words before any rule', async () => {
-  const error = await run(['replies', 'try', 'weather standin:error-500'], { files })
+  const error = await run(['replies', 'try', 'weather standin:status-500'], { files })
   expect(error).toMatchObject({
     code: 0,
-    stdout: `magic error-500 answers, before any rule.
+    stdout: `magic status-500 answers, before any rule.
 
-  fault { status: 500, message: "Status 500, because the prompt says standin:error-500." }
+  fault { status: 500, message: "Status 500, because the prompt says standin:status-500." }
 `,
   })
   const strict = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}strict: true\n` }

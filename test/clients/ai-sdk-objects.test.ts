@@ -140,7 +140,7 @@ test('the AI SDK retries up to maxRetries, then throws a RetryError', async () =
 test('an error in the middle of a stream reaches onError', async () => {
   const model = await modelReplying({
     text: 'one two three',
-    fault: { errorAfterChunks: 3, message: 'The model is gone.' },
+    fault: { fail: 3, message: 'The model is gone.' },
   })
   const errors: unknown[] = []
   const { fullStream } = streamText({ ...model, prompt: 'count', onError: ({ error }) => void errors.push(error) })

@@ -23,7 +23,7 @@ const rules = `
   then: cycle
 - name: slow and broken off
   when: { model: 'nova-*', stream: true, user: story }
-  reply: { file: story.md, fault: { cutAfterChunks: 30 } }
+  reply: { file: story.md, fault: { cut: 30 } }
   pace: { firstTokenMs: 300, tokensPerSecond: 50, jitter: 0.2 }
 `
 const story = 'Once upon a time there was a fox. '.repeat(20)

@@ -216,7 +216,7 @@ inBrowser('an error, a stream that is cut and one without its end are told apart
   const platform = await platformWith({
     rules: [
       { when: { user: 'busy' }, reply: { fault: { status: 429, retryAfter: 2 } } },
-      { when: { user: 'cut' }, reply: { text: 'one two three four', fault: { cutAfterChunks: 3 } } },
+      { when: { user: 'cut' }, reply: { text: 'one two three four', fault: { cut: 3 } } },
     ],
   })
   const { page } = await openTry(platform)

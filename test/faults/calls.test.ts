@@ -116,3 +116,12 @@ test('the number of waiting faults is limited, and a used one frees a place', ()
   calls.add({ ...call, scope: 'c' })
   expect(calls.waiting().map(({ scope }) => scope)).toEqual(['b', 'c'])
 })
+
+test('the names of earlier releases are accepted, and a note says the new ones', async () => {
+  const { journal, failNext, chat } = await platformWith()
+  const noted = new Promise<Error>(resolve => process.once('warning', resolve))
+  failNext({ stallAfterChunks: 2, stallMs: 1 })
+  expect(String(await noted)).toContain('The fault stallAfterChunks is called stall now.')
+  await (await chat({ ...hello, stream: true })).text()
+  expect(journal.last()?.source).toContain('fault stall=2; stallMs=1')
+})

@@ -36,9 +36,9 @@ test.each([
   ['stauts=503', `stauts ${isUnknown('status')}`],
   ['reset', mustBe('reset', oneOf('before', 'mid-body'), true)],
   ['', 'it is no fault: it must say what goes wrong, such as status or delayMs.'],
-  ['status=503; cutAfterChunks=3', 'cutAfterChunks is not possible together with status.'],
+  ['status=503; cut=3', 'cut is not possible together with status.'],
   ['reset=before; truncate', 'truncate is not possible together with reset: before.'],
-  ['endAfterChunks=3; cutAfterChunks=3', 'endAfterChunks is not possible together with cutAfterChunks.'],
+  ['end=3; cut=3', 'end is not possible together with cut.'],
   ['delayMs=5; retryAfter=5', 'retryAfter is only for a fault with status.'],
 ])('an invalid fault header is refused with the reason: %s', async (fault, sentence) => {
   const { ask } = await platformWith()

@@ -47,13 +47,13 @@ test.each(all)(
     const outcomes: readonly (readonly [fault: string, complete: boolean, source?: string])[] = [
       ['delayMs=1; contentType=text/plain', true],
       ['reset=mid-body', false],
-      ['cutAfterBytes=40', false],
+      ['cutBytes=40', false],
       ...(way.isStream
         ? ([
-            ['cutAfterChunks=2', false],
-            ['errorAfterChunks=2', true],
+            ['cut=2', false],
+            ['fail=2', true],
           ] as const)
-        : ([['cutAfterChunks=1', true, ', which had no effect']] as const)),
+        : ([['cut=1', true, ', which had no effect']] as const)),
     ]
     for (const [fault] of outcomes) await requestChat(platform, { ...way, fault })
     expect((await journaled(outcomes.length)).map(outcomeOf)).toMatchObject(
@@ -122,18 +122,18 @@ test.each(streams)(
 
 test.each(streams)('a stalled stream ends when its client disconnects: %s', async (_name, way) => {
   const { platform, journaled } = await journaledPlatform(await way.options())
-  await leaveAfter(platform, 'stallAfterChunks=1', 'data')
+  await leaveAfter(platform, 'stall=1', 'data')
   const [entry] = await journaled()
   expect(outcomeOf(entry)).toMatchObject({
     status: 200,
     complete: false,
-    source: `${way.source} + ${byHeader('stallAfterChunks=1')}`,
+    source: `${way.source} + ${byHeader('stall=1')}`,
   })
 })
 
 test.each(streams)('a platform stops even while requests hang, wait or stall: %s', async (_name, way) => {
   const { platform, entries } = await journaledPlatform(await way.options())
-  const faults = ['hang', 'delayMs=3600000', 'stallAfterChunks=1', 'stallAfterChunks=1; stallMs=3600000']
+  const faults = ['hang', 'delayMs=3600000', 'stall=1', 'stall=1; stallMs=3600000']
   const requests = faults.map(fault => requestChat(platform, { ...way, fault }).catch(() => undefined))
   // When the last request is answered, the others have been taken.
   await requestChat(platform, way)
@@ -162,7 +162,7 @@ test('a stalled live stream does not pile up in memory', async () => {
     mode: 'proxy',
     upstream: { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'sk-live' },
   })
-  const held = requestChat(platform, { isStream: true, fault: 'stallAfterChunks=2; stallMs=400; cutAfterChunks=2' })
+  const held = requestChat(platform, { isStream: true, fault: 'stall=2; stallMs=400; cut=2' })
   const { text } = await held
   await journaled()
   expect(text.length).toBe(2 * event.length)
@@ -173,7 +173,7 @@ test('a stalled live stream does not pile up in memory', async () => {
 test('a live stream goes on after a stall that is longer than the timeout', async () => {
   const { upstream, ...options } = await (ways['proxied, a paced stream'] as (typeof ways)[string]).options()
   const { platform, journaled } = await journaledPlatform({ ...options, upstream: { ...upstream, timeoutMs: 300 } })
-  const { isWhole, text } = await requestChat(platform, { isStream: true, fault: 'stallAfterChunks=1; stallMs=600' })
+  const { isWhole, text } = await requestChat(platform, { isStream: true, fault: 'stall=1; stallMs=600' })
   expect(isWhole).toBe(true)
   expect(text).toContain('[DONE]')
   expect(outcomeOf((await journaled())[0])).toMatchObject({ complete: true })

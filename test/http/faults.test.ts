@@ -52,7 +52,7 @@ test.each(all)('an answer can be replaced, delayed, mislabelled, cut or reset: %
     expect([isWhole, text.includes('three')]).toEqual([true, true])
 
   for (const bytes of [0, 99]) {
-    const { status, text, isWhole } = await ask(`cutAfterBytes=${bytes}`)
+    const { status, text, isWhole } = await ask(`cutBytes=${bytes}`)
     expect({ status, isWhole, bytes: text.length }).toEqual({ status: 200, isWhole: false, bytes })
   }
   const reset = await ask('reset=mid-body')
@@ -66,17 +66,12 @@ test.each(all)('an answer can be replaced, delayed, mislabelled, cut or reset: %
 test.each(streams)('a stream is cut after the given number of chunks, and not reset: %s', async (_name, way) => {
   const ask = await failing(way)
   for (const chunks of [0, 1, CHUNKS]) {
-    const { status, text, isWhole, wasReset } = await ask(`cutAfterChunks=${chunks}`)
+    const { status, text, isWhole, wasReset } = await ask(`cut=${chunks}`)
     expect({ status, isWhole, wasReset }).toEqual({ status: 200, isWhole: false, wasReset: false })
     expect(eventsIn(text)).toHaveLength(chunks)
     expect(eventsIn(text).every(event => isJson(json(event)))).toBe(true)
   }
-  for (const fault of [
-    `cutAfterChunks=${CHUNKS + 1}`,
-    'cutAfterBytes=1000000',
-    'malformedChunk=99',
-    'errorAfterChunks=99',
-  ]) {
+  for (const fault of [`cut=${CHUNKS + 1}`, 'cutBytes=1000000', 'malformed=99', 'fail=99']) {
     const { text, isWhole } = await ask(fault)
     expect([isWhole, eventsIn(text).length]).toEqual([true, CHUNKS + 1])
   }
@@ -91,7 +86,7 @@ test.each(streams)(
       expect(isWhole).toBe(true)
       return eventsIn(text).map(json)
     }
-    const malformed = await eventsWith('malformedChunk=3')
+    const malformed = await eventsWith('malformed=3')
     expect(malformed.map(isJson)).toEqual([true, true, false, true, true, true, true, false])
     expect([malformed[2]?.slice(0, 6), malformed.at(-1)]).toEqual(['{"id":', '[DONE]'])
     const truncated = await eventsWith('truncate')
@@ -109,10 +104,10 @@ test.each(streams)(
   async (_name, way) => {
     const ask = await failing(way)
     for (const [fault, chunks, isDone] of [
-      ['endAfterChunks=0', 0, true],
-      ['endAfterChunks=3', 3, true],
-      ['endAfterChunks=3; done=missing', 3, false],
-      ['endAfterChunks=99', CHUNKS - 1, true],
+      ['end=0', 0, true],
+      ['end=3', 3, true],
+      ['end=3; done=missing', 3, false],
+      ['end=99', CHUNKS - 1, true],
     ] as const) {
       const { isWhole, text } = await ask(fault)
       const events = eventsIn(text).map(json)
@@ -127,24 +122,24 @@ test.each(streams)(
 
 test.each(streams)('an error event ends a stream, and a stall interrupts it: %s', async (_name, way) => {
   const ask = await failing(way)
-  const custom = await ask('errorAfterChunks=2; message=The model "fell" over')
+  const custom = await ask('fail=2; message=The model "fell" over')
   expect([custom.isWhole, eventsIn(custom.text).length]).toEqual([true, 3])
   expect(JSON.parse(json(eventsIn(custom.text)[2]))).toEqual({
     error: { message: 'The model "fell" over', type: 'server_error', param: null, code: null },
   })
-  const standard = await ask('errorAfterChunks=0')
+  const standard = await ask('fail=0')
   expect(standard.text).toContain('Something went wrong')
 
-  const [stalled, ms] = await msOf(ask('stallAfterChunks=2; stallMs=150'))
+  const [stalled, ms] = await msOf(ask('stall=2; stallMs=150'))
   expect(ms).toBeGreaterThanOrEqual(150)
   expect([stalled.isWhole, eventsIn(stalled.text).length]).toEqual([true, CHUNKS + 1])
-  const cut = await ask('stallAfterChunks=1; stallMs=50; cutAfterChunks=1')
+  const cut = await ask('stall=1; stallMs=50; cut=1')
   expect([cut.isWhole, eventsIn(cut.text).length]).toEqual([false, 1])
 })
 
 test.each(all)('an answer stops in the middle with finish_reason length: %s', async (_name, way) => {
   const ask = await failing(way)
-  const { isWhole, text } = await ask('finishReason=length')
+  const { isWhole, text } = await ask('finish=length')
   expect(isWhole).toBe(true)
   const answers = way.isStream ? eventsIn(text).slice(0, -1).map(json) : [text]
   const choices = answers.map(answer => JSON.parse(answer).choices[0])
@@ -178,13 +173,7 @@ test.each(wholes)('an answer without a stream can be truncated, and has no chunk
   expect([isWhole, headers['content-length']]).toEqual([true, String(text.length)])
   expect(text).toMatch(/^\{"id":/)
   expect([text.length, isJson(text)]).toEqual([Math.floor(full.text.length / 2), false])
-  for (const fault of [
-    'cutAfterChunks=0',
-    'stallAfterChunks=0',
-    'malformedChunk=1',
-    'done=missing',
-    'errorAfterChunks=0',
-  ]) {
+  for (const fault of ['cut=0', 'stall=0', 'malformed=1', 'done=missing', 'fail=0']) {
     const unaffected = await ask(fault)
     expect(unaffected.isWhole && isJson(unaffected.text)).toBe(true)
   }
@@ -194,14 +183,14 @@ test('an HTTP/1.0 client, for which the body ends with the connection, sees a cu
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   const body = JSON.stringify({ ...hello, stream: true })
-  const head = `Authorization: Bearer ${apiKey}\r\nContent-Length: ${body.length}\r\nx-standin-fault: cutAfterChunks=2`
+  const head = `Authorization: Bearer ${apiKey}\r\nContent-Length: ${body.length}\r\nx-standin-fault: cut=2`
   await wire.say(`POST /v1/chat/completions HTTP/1.0\r\n${head}\r\n\r\n${body}`)
   await expect(wire.rest()).rejects.toMatchObject({ code: 'ECONNRESET' })
 })
 
 test('a fault of the body does not affect HEAD', async () => {
   const { ask } = await platformWith()
-  for (const fault of ['truncate', 'cutAfterBytes=0', 'reset=mid-body']) {
+  for (const fault of ['truncate', 'cutBytes=0', 'reset=mid-body']) {
     const response = await ask('/v1/models', { method: 'HEAD', headers: { 'x-standin-fault': fault } })
     expect(response.status).toBe(200)
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100)
@@ -287,11 +276,11 @@ test.each([
   const text = events.map(event => event.replaceAll('\n', end) + end + end).join('')
   const everyByte = [...Buffer.from(text)].map(byte => Buffer.from([byte]))
   const { platform } = await liveThatWrites(sse, everyByte)
-  const cut = await requestChat(platform, { isStream: true, fault: 'cutAfterChunks=2' })
+  const cut = await requestChat(platform, { isStream: true, fault: 'cut=2' })
   expect(cut.text).toBe(text.slice(0, text.indexOf('data: {"text":"c"}')))
   const done = await requestChat(platform, { isStream: true, fault: 'done=missing' })
   expect(done.text).toBe(text.slice(0, text.indexOf('data: [DONE]')))
-  const malformed = await requestChat(platform, { isStream: true, fault: 'malformedChunk=1' })
+  const malformed = await requestChat(platform, { isStream: true, fault: 'malformed=1' })
   expect(malformed.text).toBe(text.replace('{"t":"😀é"}', '{"t":"'))
 })
 
@@ -338,10 +327,10 @@ test.each(all)("statuses, resets and hangs become the client's own errors: %s", 
 
 test.each(streams)('a stream that fails throws after the text before it: %s', async (_name, way) => {
   const failures = [
-    ['errorAfterChunks=3; message=Out of memory.', OpenAI.APIError, 'Out of memory.'],
-    ['cutAfterChunks=3', Error, 'terminated'],
-    ['stallAfterChunks=3; stallMs=20; cutAfterChunks=3', Error, 'terminated'],
-    ['malformedChunk=4', SyntaxError, expect.any(String)],
+    ['fail=3; message=Out of memory.', OpenAI.APIError, 'Out of memory.'],
+    ['cut=3', Error, 'terminated'],
+    ['stall=3; stallMs=20; cut=3', Error, 'terminated'],
+    ['malformed=4', SyntaxError, expect.any(String)],
   ] as const
   for (const [fault, type, message] of failures) {
     const { text, error } = await clientResult(fault, way)

@@ -111,13 +111,13 @@ test('a stream sent in one piece is journaled with its own id, although its byte
 
 test.each([
   ['that the client aborted', { reply: { text: 'one two three four five' }, pace: { tokensPerSecond: 5 } }, undefined],
-  ['that was cut', { reply: { text: 'one two three four five' } }, { cutAfterChunks: 3 } as const],
-  ['that was cut and is not a stream', { reply: { text: 'one two three' } }, { cutAfterBytes: 40 } as const],
+  ['that was cut', { reply: { text: 'one two three four five' } }, { cut: 3 } as const],
+  ['that was cut and is not a stream', { reply: { text: 'one two three' } }, { cutBytes: 40 } as const],
 ])('only the sent part of an answer %s is journaled', async (_name, rule, fault) => {
   const { ask, chat, failNext, journal } = await platformWith({ rules: [rule] })
   if (fault) failNext(fault)
   const leaving = new AbortController()
-  const stream = !(fault && 'cutAfterBytes' in fault)
+  const stream = !(fault && 'cutBytes' in fault)
   const { body } = await chat({ ...hello, stream }, { signal: leaving.signal })
   let got = ''
   const read = async () => {
@@ -133,7 +133,7 @@ test.each([
   expect(await brief.json()).toMatchObject({ data: [{ id, responseBytes: got.length }] })
 })
 
-test.each([{ cutAfterChunks: 3 }, { errorAfterChunks: 3 }] as const)(
+test.each([{ cut: 3 }, { fail: 3 }] as const)(
   'an answer that %j cut has no count of tokens, since that is of the whole answer',
   async fault => {
     const { ask, chat, failNext, journal } = await platformWith({

@@ -237,7 +237,7 @@ test('a rule can make subscriptions/listen fail, at once or in the open stream',
   expect((await listen()).status).toBe(401)
   await platform.reply({ on, times: 1, reply: { fault: { status: 503 } } })
   expect((await listen()).status).toBe(503)
-  await platform.reply({ on, times: 1, reply: { fault: { cutAfterChunks: 1 } } })
+  await platform.reply({ on, times: 1, reply: { fault: { cut: 1 } } })
   await expect((await listen()).text()).rejects.toThrow('terminated')
 })
 

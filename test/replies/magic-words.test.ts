@@ -19,10 +19,10 @@ const errorOf = async (chat: Scene['chat'], request: object) => {
 
 test('a magic word in a prompt works whatever the rules say', async () => {
   const { chat } = await platformWith({ strict: true, rules: [{ reply: { text: 'a rule' } }] })
-  expect((await chat(requestFor('standin:error-503'))).headers.get('retry-after')).toBe('1')
-  expect(await errorOf(chat, requestFor('Please fail: standin:error-418'))).toEqual({
+  expect((await chat(requestFor('standin:status-503'))).headers.get('retry-after')).toBe('1')
+  expect(await errorOf(chat, requestFor('Please fail: standin:status-418'))).toEqual({
     status: 418,
-    error: 'Status 418, because the prompt says standin:error-418.',
+    error: 'Status 418, because the prompt says standin:status-418.',
   })
   expect((await messageOf(await chat(requestFor('standin:refusal')))).message.refusal).toMatch(/\w/)
   expect((await messageOf(await chat(requestFor('standin:length')))).finish_reason).toBe('length')
@@ -59,7 +59,7 @@ test('standin:tool calls the offered tool with arguments that fit, and answers w
 
 test('magic words for texts and for faults can be combined', async () => {
   const { chat } = await platformWith()
-  const response = await chat(requestFor('standin:markdown standin:no-done', { stream: true }))
+  const response = await chat(requestFor('standin:markdown standin:done-missing', { stream: true }))
   const { chunks, done } = eventsOf(await response.text())
   expect(done).toBe(false)
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toMatch(/^# /)

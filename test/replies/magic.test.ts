@@ -30,26 +30,30 @@ async function refusalOf(text: string, more?: Partial<ChatRequest>) {
 }
 
 /** Each magic word in a valid spelling. */
-const written = Object.keys(magicWords).map(word => `standin:${word.replace('NNN', '500')}`)
+const written = Object.keys(magicWords).map(word => `standin:${word}`)
 
 test.each([
-  ['standin:error-500', { fault: { status: 500, message: 'Status 500, because the prompt says standin:error-500.' } }],
-  ['standin:error-429', { fault: { status: 429, message: expect.any(String), retryAfter: 1 } }],
-  ['standin:error-503', { fault: { status: 503, message: expect.any(String), retryAfter: 1 } }],
+  [
+    'standin:status-500',
+    { fault: { status: 500, message: 'Status 500, because the prompt says standin:status-500.' } },
+  ],
+  ['standin:status-429', { fault: { status: 429, message: expect.any(String), retryAfter: 1 } }],
+  ['standin:status-503', { fault: { status: 503, message: expect.any(String), retryAfter: 1 } }],
   ['standin:slow', { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }],
-  ['standin:stall', { fault: { stallAfterChunks: 3 } }],
-  ['standin:cut', { fault: { cutAfterChunks: 3 } }],
-  ['standin:end', { fault: { endAfterChunks: 3 } }],
+  ['standin:stall', { fault: { stall: 3 } }],
+  ['standin:cut', { fault: { cut: 3 } }],
+  ['standin:end', { fault: { end: 3 } }],
   ['standin:hang', { fault: { hang: true } }],
   ['standin:reset', { fault: { reset: 'before' } }],
-  ['standin:malformed', { fault: { malformedChunk: 2 } }],
-  ['standin:no-done', { fault: { done: 'missing' } }],
-  ['standin:error-event', { fault: { errorAfterChunks: 3 } }],
-  ['standin:filter', { choices: [{ text: expect.any(String), finishReason: 'content_filter' }] }],
+  ['standin:malformed', { fault: { malformed: 2 } }],
+  ['standin:done-missing', { fault: { done: 'missing' } }],
+  ['standin:fail', { fault: { fail: 3 } }],
+  ['standin:finish-content_filter', { fault: { finish: 'content_filter' } }],
   ['standin:refusal', { choices: [{ text: null, refusal: expect.stringContaining('sorry') }] }],
   ['standin:empty', { choices: [{ text: '' }] }],
   ['standin:reasoning', { choices: [{ text: expect.any(String), reasoning: expect.any(String) }] }],
-  ['standin:length', { choices: [{ finishReason: 'length', text: expect.stringMatching(/midd$/) }] }],
+  ['standin:finish', { fault: { finish: 'length' } }],
+  ['standin:cut-7', { fault: { cut: 7 } }],
 ])('%s', async (word, expected) => {
   const answeredBy = { kind: 'magic', words: [word.slice(8)] }
   expect(await magic(`please ${word} now`)).toEqual({ choices: [expect.anything()], ...expected, answeredBy })
@@ -101,18 +105,30 @@ test.each(['', 'standin', 'standin :slow', 'standin: slow', 'notstandin:slow', '
   },
 )
 
+test.each([
+  ['error-503', 'status-503'],
+  ['no-done', 'done-missing'],
+  ['error-event', 'fail'],
+  ['length', 'finish-length'],
+  ['filter', 'finish-content_filter'],
+])('the word %s of earlier releases means %s', async (old, word) => {
+  const { fault } = await magic(`standin:${word}`)
+  const { message, ...named } = { ...(await magic(`standin:${old}`)).fault }
+  expect(fault).toMatchObject(named)
+})
+
 test('several words combine: fault and pace from one, text from another', async () => {
-  const prompt = 'standin:slow standin:json standin:cut standin:no-done standin:filter standin:reasoning'
+  const prompt = 'standin:slow standin:json standin:cut standin:done-missing standin:reasoning'
   expect(await magic(prompt)).toEqual({
-    choices: [{ text: expect.stringMatching(/^{/), finishReason: 'content_filter', reasoning: expect.any(String) }],
-    fault: { cutAfterChunks: 3, done: 'missing' },
+    choices: [{ text: expect.stringMatching(/^{/), reasoning: expect.any(String) }],
+    fault: { cut: 3, done: 'missing' },
     pace: { firstTokenMs: 1000, tokensPerSecond: 5 },
-    answeredBy: { kind: 'magic', words: ['slow', 'json', 'cut', 'no-done', 'filter', 'reasoning'] },
+    answeredBy: { kind: 'magic', words: ['slow', 'json', 'cut', 'done-missing', 'reasoning'] },
   })
 })
 
 test('of two words for the same thing the first counts', async () => {
-  expect(await magic('standin:error-404 standin:error-429 standin:json standin:markdown')).toMatchObject({
+  expect(await magic('standin:status-404 standin:status-429 standin:json standin:markdown')).toMatchObject({
     fault: { status: 404, message: expect.stringContaining('404') },
     choices: [{ text: expect.stringMatching(/^{/) }],
   })
@@ -159,10 +175,10 @@ test('a tool that is not offered is a 400 that names the offered ones', async ()
 
 test.each([
   ['standin:slwo', 'standin:slow'],
-  ['standin:error-200', 'standin:error-500'],
-  ['standin:error-NNN', 'standin:error-500'],
-  ['standin:error-5000', 'standin:error-500'],
-  ['standin:nodone', 'standin:no-done'],
+  ['standin:status-200', 'standin:status-500'],
+  ['standin:stauts-500', 'standin:status-500'],
+  ['standin:error-5000', 'standin:status-500'],
+  ['standin:done-mising', 'standin:done-missing'],
 ])('%s is a 400 that suggests %s and lists all words', async (word, proposal) => {
   const { message = '', ...rest } = (await refusalOf(`standin:json ${word} please`)) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })

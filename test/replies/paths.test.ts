@@ -186,7 +186,7 @@ test('events are streamed at their pace, and a fault cuts them like any stream',
   ]
   const platform = await withRules(
     { on: 'GET /log/:id', reply: { events }, pace: { tokensPerSecond: 1000 } },
-    { on: 'GET /cut/:id', reply: { events, fault: { cutAfterChunks: 1 } }, pace: { tokensPerSecond: 1000 } },
+    { on: 'GET /cut/:id', reply: { events, fault: { cut: 1 } }, pace: { tokensPerSecond: 1000 } },
   )
   const stream = await platform.ask('/log/7')
   expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')

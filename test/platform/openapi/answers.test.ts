@@ -67,7 +67,7 @@ const said = [
   { refusal: 'not this' },
   { text: 'a text', usage: { cachedTokens: 3, reasoningTokens: 2 } },
   { text: 'a text', finishReason: 'content_filter' },
-  { text: 'a text in pieces', fault: { errorAfterChunks: 1 } },
+  { text: 'a text in pieces', fault: { fail: 1 } },
 ] as const
 
 test.each(said)('the reply of a rule fits the schema in the document: %j', async reply => {

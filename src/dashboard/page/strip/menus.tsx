@@ -177,7 +177,7 @@ type Fault = Faults[number]['fault']
 const faultPresets: Readonly<Record<string, Fault>> = {
   'Unavailable, 503': { status: 503 },
   'Too many requests, 429': { status: 429, retryAfter: 2 },
-  'Cut off in the stream': { cutAfterChunks: 3 },
+  'Cut off in the stream': { cut: 3 },
   'No answer': { hang: true },
 }
 

@@ -57,7 +57,7 @@ export function TryView() {
           {problem !== undefined && <Notice tone="care">{problem}</Notice>}
           {turns.length === 0 && (
             <Empty title="No messages yet">
-              Write one below. With emulated models, “standin:error-503” and other magic words make them fail.
+              Write one below. With emulated models, “standin:status-503” and other magic words make them fail.
             </Empty>
           )}
           <ol class="stack">
