@@ -1,5 +1,6 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
+import { type Problem, problemsIn } from './check/problem.js'
 import { type Clock, createClock } from './core/clock.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
@@ -51,6 +52,7 @@ interface Opened {
   readonly prepare: (loaded: LoadedConfig) => Promise<PreparedConfig>
 }
 
+// Long because the parts refer to one another.
 function createPlatformParts(sources: PlatformSources, { first, clock, state, prepare }: Opened) {
   const { host, port } = first.loaded.config
   const listens = sources.listen !== false
@@ -87,7 +89,16 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
       const { underWay } = delivery
-      return loadApp({ runtime, forTests, current, reset, controlToken, stopping: signal, underWay })
+      return loadApp({
+        runtime,
+        forTests,
+        current,
+        reset,
+        controlToken,
+        stopping: signal,
+        underWay,
+        problems: files.problems,
+      })
     },
   })
 
@@ -104,11 +115,29 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
     return delivery.traffic.hold(() => parts.reset(options))
   }
 
-  // Reading takes longer for some files than for others, so an earlier reload could otherwise replace a later one.
-  const reloads = createSerialQueue()
-  const reload = () => reloads(async () => parts.reload(await prepare(await loadConfig(sources))))
+  const files = createFilesInUse(async () => parts.reload(await prepare(await loadConfig(sources))))
   const stop = (graceMs = 0) => parts.close(graceMs)
-  return { runtime, forTests, assemblies, delivery, url, generatedToken, open, reset, reload, stop }
+  return { runtime, forTests, assemblies, delivery, url, generatedToken, open, reset, reload: files.reload, stop }
+}
+
+/** Reloads the files, one reload after the other, since some take longer to read than others; and remembers why they are not in use. */
+function createFilesInUse(load: () => Promise<void>) {
+  const reloads = createSerialQueue()
+  let problems: readonly Problem[] = []
+  return {
+    /** The mistakes in the files as they are now; empty if they are in use. */
+    problems: () => problems,
+    reload: () =>
+      reloads(async () => {
+        try {
+          await load()
+          problems = []
+        } catch (error) {
+          problems = problemsIn(error)
+          throw error
+        }
+      }),
+  }
 }
 
 interface PartsToOrder {

@@ -55,6 +55,12 @@ export class ProblemsError extends Error {
   }
 }
 
+/** What is wrong, if an error is about files or options; otherwise its message. */
+export const problemsIn = (error: unknown): readonly Problem[] =>
+  error instanceof ProblemsError
+    ? error.problems
+    : [{ origin: 'configuration', sentence: error instanceof Error ? error.message : String(error) }]
+
 /** A sentence for the user about why a platform could not start. */
 export class StartError extends Error {
   override readonly name: string = 'StartError'

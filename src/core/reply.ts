@@ -205,7 +205,7 @@ export function appliedFaultInWords({ fault, by, happened }: AppliedFault): stri
 }
 
 /** `status=503; delayMs=200` or `hang`, as in the header. Omits the chance, which has been drawn, and the message, which is shown separately. */
-const faultInWords = (fault: Fault): string =>
+export const faultInWords = (fault: Fault): string =>
   Object.entries(fault)
     .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')
     .map(([key, value]) => (value === true ? key : `${key}=${value}`))

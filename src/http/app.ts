@@ -61,6 +61,8 @@ const errorHandler =
   }
 
 interface ControlAccess extends ControlKeys {
+  /** Notes who makes the changes of a request. */
+  readonly situation: { by(actor: ReturnType<typeof actorOf>): () => void }
   /**
    * The host that the server was asked to listen on. If other machines can reach it, callers must send the control
    * token.

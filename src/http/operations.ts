@@ -12,14 +12,15 @@ import { holdOperations, underWayOperations } from '../holds/operations.js'
 import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
-import { recordingOperations, repairOperations, runOperations } from '../recordings/operations.js'
+import { recordingOperations, runOperations } from '../recordings/operations.js'
+import { repairOperations } from '../repairs/operations.js'
 import { draftOperations, ruleOperations, testOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
+import { situationOperations } from '../situation/operations.js'
 import { accountOperations, outboxOperations, sessionOperations, userOperations } from '../supabase/operations.js'
 import { tableOperations } from '../tables/operations.js'
 import { modeOperations, steeringOperations } from './mode-operations.js'
-import { situationOperations } from './situation.js'
 
 interface PlatformParts {
   /** Public to anyone who can reach the address, so it contains no keys. */

@@ -42,6 +42,7 @@ import {
   tokensOf,
   tokensSoFarOf,
 } from './facts.js'
+import { repairIds, repairsFor } from './repairable.js'
 
 /** What the journal keeps of an exchange until it is read. */
 export interface JournaledExchange {
@@ -271,6 +272,8 @@ const listFields = {
   ...ending,
   /** The beginning of what the model said, or the tools that it asked for. */
   said: shownField(orNull(text), ({ exchange, shown }) => shown(exchange.spoken?.slice(0, MOST_SAID))),
+  /** What can be done so that it gets another answer; more is possible if one asks for it. */
+  repairs: shownField(arrayOf(closed({ id: word(repairIds), says: text })), ({ exchange }) => repairsFor(exchange)),
   /** The closest recording, and the first differences. */
   nearest: shownField(
     optionalMember(closestRecording),

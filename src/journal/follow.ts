@@ -32,11 +32,11 @@ interface FollowOptions {
   /** Changes with each start of the platform, when ids begin again. */
   readonly run: string
   /** What decides the next answer. */
-  readonly situation: Situation
+  readonly situation: FollowedSituation
 }
 
 /** What decides the next answer, and who is told when it changes. */
-export interface Situation {
+export interface FollowedSituation {
   current(): unknown
   /** Returns a function that stops this. */
   follow(listener: () => void): () => void

@@ -9,7 +9,7 @@ import { AGAIN_HEADER } from '../core/paths.js'
 import { isRepeatable } from './facts.js'
 import type { JournaledExchange } from './fields.js'
 import type { JournalFilter } from './filter.js'
-import { follow, type Situation } from './follow.js'
+import { type FollowedSituation, follow } from './follow.js'
 import type { Journal } from './journal.js'
 
 /** With `brief`, a stream begins with at most this many earlier exchanges. */
@@ -19,7 +19,7 @@ interface Parts {
   readonly journal: Journal
   /** The address of the platform, for curl commands. */
   readonly url: () => string
-  readonly situation: Situation
+  readonly situation: FollowedSituation
   /** Aborted when the platform stops, which ends all streams. */
   readonly stopping: AbortSignal
 }

@@ -1,14 +1,15 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
 import path from 'node:path'
-import type { Exchange, Mode } from '../core/exchange.js'
-import type { Pace } from '../core/pace.js'
+import type { Problem } from '../check/problem.js'
+import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
 import { namedModels } from '../endpoints/options.js'
 import type { App } from '../http/entrance.js'
 import { requestsUnderWay } from '../http/held.js'
-import { loadReader } from '../journal/index.js'
+import { loadReader, type Reader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
+import { Repairs } from '../repairs/index.js'
 import { draftOf } from '../replies/index.js'
 import { workingEndpoints } from '../supabase/endpoints/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
@@ -20,6 +21,7 @@ import { sharesLiveKey } from './own-secrets.js'
 import type { Parts } from './part.js'
 import { usableKey } from './platform.js'
 import type { Runtime } from './runtime.js'
+import { mcpPathsOf } from './upstream.js'
 
 interface Dependencies {
   readonly runtime: Runtime
@@ -30,6 +32,8 @@ interface Dependencies {
   readonly controlToken: () => string
   /** Aborted when the platform stops, which ends open streams. */
   readonly stopping: AbortSignal
+  /** Why the files, as they are now, cannot be used. */
+  readonly problems: () => readonly Problem[]
   /** The requests that are under way. */
   readonly underWay: Delivery['underWay']
 }
@@ -40,7 +44,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const { createApp, createControl } = await import('../http/app.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
-  const { createSituation } = await import('../http/situation.js')
+  const { createSituation } = await import('./situation.js')
   const people = await import('../supabase/people.js')
   const { apiKeys, clock, journal, modes, state, url, report } = runtime
   const { host } = current().loaded.config
@@ -63,7 +67,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
     now: clock.now,
     identify: keys.identify,
   })
-  const situation = createSituation(situationOf(dependencies))
+  const situation = createSituation(dependencies)
   const reader = createReader({ journal, url, situation, stopping: dependencies.stopping })
   const control = createControl({
     host,
@@ -71,6 +75,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
     ...controlParts(dependencies),
     situation,
     reader,
+    repairs: repairsOf(dependencies, reader.sendAgain),
     people: people.createOutbox(state.state, clock.now),
     userList: people.createUserList(state.state),
     sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
@@ -102,9 +107,6 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     holds,
     underWay: requestsUnderWay(underWay, holds),
     library: () => current().library(),
-    repairs: recordings.repairs,
-    keyOf: (exchange: Exchange) => current().recordingKeyOf(exchange),
-    whyNotRecord: () => modes.impossible('record'),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
     modes: {
       current: () => ({ mode: modes.current().mode, modes: modes.current().modes }),
@@ -127,37 +129,27 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
   }
 }
 
-/** What decides the next answer, now and as configured. */
-function situationOf({ current, runtime }: Dependencies) {
-  const { modes, settings, faults, clock, rules, recordings } = runtime
-  const paceIn = ({ firstTokenMs, tokensPerSecond, jitter }: Pace) => ({ firstTokenMs, tokensPerSecond, jitter })
-  const loaded = () => current().loaded
-  return {
-    loaded,
-    now() {
-      const { mode, modes: byEndpoint } = modes.current()
-      const { now, frozen, offsetMs } = clock.state()
-      return {
-        mode: { mode, modes: byEndpoint },
-        pace: paceIn(settings.setting('pace').inForce),
-        faults: faults.calls.waiting(),
-        clock: { offsetMs: frozen ? 0 : offsetMs, frozenAt: frozen ? now : null },
-        rules: rules.atRunTime.all().length,
-        repairs: recordings.repairs.all().length,
-      }
+/** What repairs need of the other parts. */
+function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAgain']): Repairs {
+  const { journal, modes, recordings, rules } = runtime
+  return new Repairs({
+    inUse: recordings.repairs,
+    journal,
+    sendAgain,
+    rules: { ...rules.rules, whyNot: rules.whyNot },
+    isMcp: path => mcpPathsOf(current().loaded.config)?.(path) ?? false,
+    modeOf: exchange => modes.current().of(exchange),
+    whyNotRecord: () => modes.impossible('record'),
+    keyOf: async (exchange, ignore) => (await current().recordings()).keyOf(exchange, ignore),
+    async isSaved(file) {
+      await (await current().recordings()).flush()
+      return (await (await current().library()).text(file)) !== undefined
     },
-    configured() {
-      const { mode, modes: byEndpoint } = loaded().config
-      return {
-        mode: { mode, modes: byEndpoint },
-        pace: paceIn(settings.setting('pace').configured),
-        faults: [],
-        clock: { offsetMs: 0, frozenAt: null },
-        rules: 0,
-        repairs: 0,
-      }
-    },
-  }
+    credentials: async () => ({
+      apiKey: usableKey(current().loaded.config, runtime.clock.now()),
+      anonKey: current().tokens.anonKey,
+    }),
+  })
 }
 
 /** The OpenAPI document of the current configuration, as served at this URL. */

@@ -22,7 +22,7 @@ import { liveAuthSurface, localAuthSurface, platformSurface } from '../http/surf
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import type { Changes } from '../limits/options.js'
-import type { Library } from '../recordings/index.js'
+import type { Library, Recordings } from '../recordings/index.js'
 import { createReplies, type Replies } from '../replies/index.js'
 import { createResourceSource } from '../resources/source.js'
 import type { Backend } from '../supabase/backend.js'
@@ -53,8 +53,8 @@ export interface Assembly extends Pick<PreparedConfig, 'loaded' | 'tokens' | 'fi
   applyChanges(changes: Changes): void
   /** The recordings, read-only. */
   readonly library: () => Promise<Library>
-  /** The key under which recordings of a request are found. */
-  readonly recordingKeyOf: (exchange: Exchange) => Promise<string>
+  /** What repairs ask of the recordings. */
+  readonly recordings: () => Promise<Pick<Recordings, 'keyOf' | 'flush'>>
   /** Opens what these modes need: the proxies, and the recordings. */
   openFor(modes: ModeSettings): Promise<void>
 }
@@ -111,7 +111,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
     },
     endpoints: changed.endpoints,
     library: platform.library,
-    recordingKeyOf: platform.recordingKeyOf,
+    recordings: platform.recordings,
     ownPaths: () => pathsOf(ownPaths()),
     ownPathsAt: path => ownPaths().flatMap(source => source.at(path)),
     line: () => ({
@@ -156,7 +156,7 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
 
   return {
     library: async () => (await read()).library,
-    recordingKeyOf: async (exchange: Exchange) => (await read()).keyOf(exchange),
+    recordings: read,
     /** Answers in the current modes. */
     surface(changed: AdjustedParts, sources: readonly PathSource[]) {
       const chosen = runtime.modes.current()
@@ -166,7 +166,7 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
       if (allModes(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
       return platformSurface(local, {
         modeOf: chosen.of,
-        isRecordedNow: runtime.recordings.repairs.isRecorded,
+        isRecordedNow: exchange => runtime.recordings.repairs.isRecorded(exchange),
         isAnsweredNow: chat.replies.isAnsweredNow,
         onMiss: config.recordings.onMiss,
         errors: config.upstream.errors,

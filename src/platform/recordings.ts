@@ -5,9 +5,9 @@ import type { Exchange } from '../core/exchange.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
 import { createSerialQueue, memoized, once } from '../core/work.js'
 import type { EndedRun, Miss, Receipt, Recordings, Run, Tidied } from '../recordings/index.js'
+import { RepairsInUse } from '../repairs/index.js'
 import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
-import { createRepairs } from './repairs.js'
 
 interface Reporters {
   /** Called with a warning, as a sentence. */
@@ -26,7 +26,7 @@ const MISSES = 100
 // Long because all of it shares the runs and what they have missed.
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
-  const repairs = createRepairs()
+  const repairs = new RepairsInUse()
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
   const saveInOrder = createSerialQueue()
   const runs = new Map<string, Run>()

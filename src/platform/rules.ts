@@ -1,8 +1,9 @@
 /** The rules of a running platform: adds, lists and removes them at run time, and explains what they would answer. */
 
-import { chatRequest } from '../chat/request.js'
+import { chatIn, chatRequest } from '../chat/request.js'
 import { check } from '../check/check.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
 import { type AnsweredBy, sourceInWords } from '../core/reply.js'
 import { namedModels } from '../endpoints/options.js'
@@ -15,9 +16,11 @@ import {
   type ListedRule,
   linesOf,
   type Memory,
+  type ReadyRule,
   type Replies,
   type RuleInput,
   type RulesAtRunTime,
+  requestTest,
   sentCall,
   verdictOf,
   writtenCall,
@@ -61,6 +64,8 @@ export interface RulesPart extends Part {
   readonly rules: Rules
   /** Explains what the rules would answer. Rejects with a PlatformError for an invalid request. */
   explain(attempt: Attempt): Promise<Explained>
+  /** Why an added rule does not answer an exchange after all; `undefined` if it does. */
+  whyNot(id: string, exchange: Exchange): Promise<string | undefined>
   /** What a reload keeps. */
   readonly memory: Memory
   readonly atRunTime: RulesAtRunTime
@@ -78,6 +83,7 @@ export function createRulesPart(
     atRunTime,
     rules: createRules(memory, atRunTime, current),
     explain: attempt => explainAttempt(attempt, current()),
+    whyNot: (id, exchange) => whyNot(atRunTime.all().find(one => one.id === id)?.rule, exchange, current().replies),
     prepare: async () => memory.restartScenarios,
     reset({ scope }) {
       atRunTime.remove({ scope })
@@ -99,6 +105,21 @@ function createRules(memory: Memory, atRunTime: RulesAtRunTime, current: () => C
     list: scope => current().replies.list(scope),
     remove: which => atRunTime.remove(which),
   }
+}
+
+async function whyNot(rule: ReadyRule | undefined, exchange: Exchange, { explain }: Replies) {
+  if (!rule) return 'The rule was removed meanwhile.'
+  if (exchange.path !== CHAT) {
+    const reasons = await requestTest(rule.written, 'repair')(exchange)
+    return reasons?.length === 0
+      ? undefined
+      : `The rule does not match it: ${reasons?.join('; ') ?? 'it is for others'}.`
+  }
+  const explained = explain(chatIn(exchange), exchange)
+  if (explained.rule === rule) return undefined
+  const tried = explained.triedBefore(MOST_OTHERS).find(one => one.rule === rule)
+  if (tried) return `The answer does not suit the request: ${tried.reasons.join('; ')}.`
+  return `${explained.rule?.title ?? 'Another answer'} comes first.`
 }
 
 /** At most this many reasons, since more would not help and take time. */

@@ -92,8 +92,9 @@ export function openRecordings({ dir, redact, ...parts }: RecordingsParts) {
   const replayer = new Replayer({ ...common, flush, note: parts.onMiss === 'nearest' ? note : undefined })
   const tidyUp = once(() => removeLeftovers(folder))
   return {
-    /** The key under which the recordings of a request are found. */
-    keyOf: (exchange: Exchange) => identify(exchange).key,
+    /** The key under which the recordings of a request are found, also with more that is ignored. */
+    keyOf: (exchange: Exchange, more: readonly IgnoreOption[] = []) =>
+      (more.length === 0 ? identify : createIdentify(redact, ignore.and(more)))(exchange).key,
     testOf,
     /** Lists the folder, removes what killed processes have left behind, and reads files whose names say nothing. Returns `undefined` if there is nothing to wait for. */
     ready() {
@@ -104,6 +105,7 @@ export function openRecordings({ dir, redact, ...parts }: RecordingsParts) {
     observerOf: (exchange: Exchange) => recorder.observerOf(exchange),
     find: (exchange: Exchange) => replayer.find(exchange),
     receipt: (isWhole = false) => run.receipt(lookup, isWhole),
+    /** Resolves when everything that has ended so far is on disk. */
     flush,
     /** Resolves when everything is on disk, also answers whose clients have left. A second call does not await the rest of these. */
     close: () => recorder.close(),

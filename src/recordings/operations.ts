@@ -8,8 +8,6 @@ import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Library } from './library.js'
 import { type Receipt, receiptForm } from './receipt.js'
 
-export { type RepairsInUse, repairOperations } from './repair-operations.js'
-
 const readRecording = closed({
   file: text,
   recordedAt: text,

@@ -64,7 +64,7 @@ function cutBetweenWords(text: string, most: number, separator: string): string 
 }
 
 /** The name of a rule: a few words of a text. */
-function slugOf(text: string): string {
+export function slugOf(text: string): string {
   const words = text
     .slice(0, 400)
     .replace(placeholder, '')
@@ -77,7 +77,7 @@ function slugOf(text: string): string {
 }
 
 /** Escapes text that looks like a template. The tag that would end the escaping is taken apart. */
-const withoutTemplates = (text: string) =>
+export const withoutTemplates = (text: string) =>
   hasTemplate(text) ? `{% raw %}${text.replace(/\{%(?=-?\s*endraw)/g, '{%{% endraw %}{% raw %}')}{% endraw %}` : text
 
 // Chat completions.

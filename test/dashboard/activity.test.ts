@@ -87,7 +87,7 @@ inBrowser('the run of an agent is one waterfall, and can be copied as a test', a
   ])
   expect(await rows(page).count()).toBe(2)
   await run.getByRole('button', { name: 'Copy the run as a test' }).click()
-  await page.getByText('Copied a test.').waitFor()
+  await page.getByText('Copied the run as a test.').waitFor()
   expect(await clipboardOf(page)).toContain('test("Where is my order?"')
   await steps.getByRole('link', { name: '→ find_order' }).click()
   await panel(page).getByRole('heading', { name: 'Conversation' }).waitFor()
@@ -122,43 +122,37 @@ async function replaying(more: PlatformOptions = {}) {
   return { platform, again: async () => (await platform.chat({ ...hello, temperature: 0.7 })).text() }
 }
 
-inBrowser('a miss says what differs, and the nearest recording can answer it from now on', async () => {
-  const { platform, again } = await replaying()
-  const { page } = await openActivity(platform)
-  await row(page, 'hello').getByText('temperature 0.7, recorded 0.2').waitFor()
-  await expectAccessible(page)
-  await row(page, 'hello')
-    .getByRole('button', { name: /^Use nearest/ })
-    .click()
-  await row(page, 'hello')
-    .getByText(/From now on .* answers this request/)
-    .waitFor()
-  expect(await again()).toContain('answer 1')
-})
-
 inBrowser(
-  'a field that differs can be ignored from now on, and the line for the configuration is there to copy',
+  'a miss says what differs, and is repaired in its row: from the nearest, by ignoring, or by recording',
   async () => {
     const { platform, again } = await replaying()
     const { page } = await openActivity(platform)
-    await row(page, 'hello').getByRole('button', { name: 'Ignore temperature' }).click()
-    await row(page, 'hello').getByRole('button', { name: 'Copy the lines for the configuration' }).click()
+    const miss = row(page, 'temperature 0.7, recorded 0.2')
+    await expectAccessible(page)
+    await miss.getByRole('button', { name: /^Use nearest/ }).click()
+    await miss.getByText(/From now on .* answers this request/).waitFor()
     expect(await again()).toContain('answer 1')
-    await vi.waitFor(async () => expect(await clipboardOf(page)).toBe('recordings:\n  ignore:\n    - "temperature"\n'))
+    await miss.getByRole('button', { name: 'Undo' }).click()
+    await vi.waitFor(async () => expect(await again()).toContain('No recording'))
+    await miss.getByRole('button', { name: 'Ignore temperature' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Ignore what differs' })
+    await dialog.getByText('no other of the last 2 requests').waitFor({ state: 'detached' })
+    await dialog.getByRole('button', { name: 'Ignore temperature' }).click()
+    await miss.getByRole('button', { name: 'Copy the lines that make it last' }).click()
+    await vi.waitFor(async () => expect(await clipboardOf(page)).toBe('recordings:\n  ignore:\n    - temperature\n'))
+    expect(await again()).toContain('answer 1')
+    await page.getByRole('button', { name: 'Undo temperature is ignored' }).click()
+    await vi.waitFor(async () => expect(await again()).toContain('No recording'))
+    await miss.getByRole('button', { name: 'Record now' }).click()
+    await miss.getByText(/Recorded. From now on the recording answers: 200/).waitFor()
+    await miss.getByRole('button', { name: 'Show the new answer' }).click()
+    await panel(page).getByText('answer 2', { exact: true }).waitFor()
+    expect(await again()).toContain('answer 2')
   },
 )
 
-inBrowser('a miss can be recorded now, and sent again', async () => {
-  const { platform, again } = await replaying()
-  const { page } = await openActivity(platform)
-  await row(page, 'recorded 0.2').getByRole('button', { name: 'Record now' }).click()
-  await row(page, 'Recorded. From now on').getByRole('button', { name: 'Send again' }).click()
-  await panel(page).getByText('answer 2', { exact: true }).waitFor()
-  expect(await again()).toContain('answer 2')
-})
-
 inBrowser(
-  '“Answer this” is a rule that is tried first at once, in words, as a tool call or as a fault, and can be removed',
+  'an answer by hand is a rule that is tried first at once: words, a tool call or a fault; and is undone',
   async () => {
     const platform = await platformWith({
       rules: [{ when: { user: 'order' }, reply: { text: 'The old answer.' }, priority: 9 }],
@@ -170,7 +164,7 @@ inBrowser(
     await row(page, 'Where is my order?').getByRole('link', { name: 'Where is my order?' }).click()
     const dialog = page.getByRole('dialog', { name: 'Answer this' })
     const answerWith = async (kind: string, fill: () => Promise<void>) => {
-      await panel(page).getByRole('button', { name: 'Answer this' }).click()
+      await panel(page).getByRole('button', { name: 'Answer' }).click()
       await dialog.getByLabel('Reply').selectOption(kind)
       await fill()
       await dialog.getByRole('button', { name: 'Use from now on' }).click()
@@ -178,7 +172,7 @@ inBrowser(
     }
     await answerWith('Text', () => dialog.getByLabel('What it says').fill('It left on Monday.'))
     expect(await ask()).toContain('It left on Monday.')
-    expect(await dialog.innerText()).toContain('exact: Where is my order?')
+    expect(await dialog.innerText()).toContain('text: It left on Monday.')
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Done' }).click()
     await answerWith('Tool call', async () => {
@@ -186,29 +180,17 @@ inBrowser(
       await dialog.getByLabel('Arguments').fill('{"number": "A-1042"}')
     })
     expect(await ask()).toContain('"name":"find_order"')
-    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await dialog.getByRole('button', { name: 'Undo' }).click()
     await dialog.waitFor({ state: 'detached' })
-    await answerWith('Fault', () => dialog.getByLabel('What goes wrong').fill('status=429; retryAfter=2'))
-    expect((await platform.chat(order)).status).toBe(429)
-    await dialog.getByRole('button', { name: 'Remove' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    expect(await ask()).toContain('It left on Monday.')
+    expect(await ask()).toContain('The old answer.')
+    await panel(page).getByRole('button', { name: 'Answer' }).click()
+    await dialog.getByLabel('Reply').selectOption('JSON')
+    await dialog.getByLabel('The JSON that it says').fill('{"left": ')
+    await dialog.getByRole('button', { name: 'Use from now on' }).click()
+    await dialog.getByText('says is no valid JSON.').waitFor()
+    expect(await hasFocus(page, dialog.getByLabel('The JSON that it says'))).toBe(true)
   },
 )
-
-inBrowser('JSON that is none is refused at its field', async () => {
-  const platform = await platformWith()
-  await (await platform.chat(hello)).text()
-  const { page } = await openActivity(platform)
-  await row(page, 'hello').getByRole('link').click()
-  await panel(page).getByRole('button', { name: 'Answer this' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Reply').selectOption('JSON')
-  await dialog.getByLabel('The JSON that it says').fill('{"left": ')
-  await dialog.getByRole('button', { name: 'Use from now on' }).click()
-  await dialog.getByText('This is not valid JSON.').waitFor()
-  expect(await hasFocus(page, dialog.getByLabel('The JSON that it says'))).toBe(true)
-})
 
 inBrowser('a request to the auth backend says whose it was, and leads to its message', async () => {
   const platform = await platformWith({ users: [{ email: 'grace@example.com', password: 'another battery' }] })

@@ -1,100 +1,113 @@
 /** The strip: what decides the next answer, always in view, with a way back. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { startReady, writeInto } from '../command.js'
 import { expectAccessible } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
 import { hello, platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 
-const item = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}: `) })
-const menu = (page: Page, name: string) => page.getByRole('region', { name: new RegExp(`^${name}: `) })
+const mode = (page: Page) => page.getByRole('button', { name: /^Mode: / })
+const strip = (page: Page) => page.getByRole('region', { name: 'What decides the next answer' })
+const undo = (page: Page, what: string) => strip(page).getByRole('button', { name: `Undo ${what}` })
 
 async function openStrip(platform: Scene) {
   const { page, complaints } = await openPage()
   await page.goto(platform.dashboardUrl)
-  await item(page, 'Mode').waitFor()
+  await mode(page).waitFor()
   return { page, complaints }
+}
+
+/** Opens what the strip can change. */
+async function change(page: Page) {
+  await page.getByRole('button', { name: 'Change what decides' }).click()
+  return page.getByRole('region', { name: 'Change what decides' })
 }
 
 const statusOf = async ({ chat }: Scene) => (await chat(hello)).status
 
-inBrowser(
-  'a fault of a preset and one of a line hit the next requests, and one that waits can be removed',
-  async () => {
-    const platform = await platformWith()
-    const { page, complaints } = await openStrip(platform)
-    await item(page, 'Faults').click()
-    await menu(page, 'Faults').getByRole('button', { name: 'Unavailable, 503' }).click()
-    await page.getByRole('button', { name: 'Faults: faults 1' }).waitFor()
-    expect([await statusOf(platform), await statusOf(platform)]).toEqual([503, 200])
-    await page.getByRole('button', { name: 'Faults: no faults' }).waitFor()
-    await menu(page, 'Faults').getByLabel('Fault').fill('status=418; message=A teapot.')
-    await menu(page, 'Faults').getByLabel('Requests').fill('2')
-    await menu(page, 'Faults').getByRole('button', { name: 'Add', exact: true }).click()
-    await menu(page, 'Faults').getByText('2 requests').waitFor()
-    await expectAccessible(page)
-    expect(await statusOf(platform)).toBe(418)
-    await menu(page, 'Faults')
-      .getByRole('button', { name: /^Remove/ })
-      .click()
-    await page.getByRole('button', { name: 'Faults: no faults' }).waitFor()
-    expect(await statusOf(platform)).toBe(200)
-    await menu(page, 'Faults').getByLabel('Fault').fill('status=banana')
-    await menu(page, 'Faults').getByRole('button', { name: 'Add', exact: true }).click()
-    await menu(page, 'Faults')
-      .getByText(/fault\.status must be/)
-      .waitFor()
-    expect(complaints).toEqual([])
-  },
-)
+inBrowser('a fault for the next requests stands in the strip until it has hit them, or is taken back', async () => {
+  const platform = await platformWith()
+  const { page, complaints } = await openStrip(platform)
+  const menu = await change(page)
+  await menu.getByRole('button', { name: 'Unavailable, 503' }).click()
+  await undo(page, 'the next request: status=503').waitFor()
+  expect([await statusOf(platform), await statusOf(platform)]).toEqual([503, 200])
+  await undo(page, 'the next request: status=503').waitFor({ state: 'detached' })
+  await menu.getByLabel('Fault').fill('status=418; message=A teapot.')
+  await menu.getByLabel('Requests').fill('2')
+  await menu.getByRole('button', { name: 'Add', exact: true }).click()
+  await undo(page, 'the next 2 requests: status=418').waitFor()
+  await expectAccessible(page)
+  expect(await statusOf(platform)).toBe(418)
+  await menu.getByLabel('Fault').fill('status=banana')
+  await menu.getByRole('button', { name: 'Add', exact: true }).click()
+  await menu.getByText(/fault\.status must be/).waitFor()
+  await page.keyboard.press('Escape')
+  await undo(page, 'the next request: status=418').click()
+  await undo(page, 'the next request: status=418').waitFor({ state: 'detached' })
+  expect(await statusOf(platform)).toBe(200)
+  expect(complaints).toEqual([])
+})
 
-inBrowser('what a test changes is told with its maker, in all tabs, and can be undone in any', async () => {
+inBrowser('what a test changes is told with its maker, in all tabs, and is undone in any', async () => {
   const platform = await platformWith()
   const { page } = await openStrip(platform)
   const other = await page.context().newPage()
   await other.goto(platform.dashboardUrl)
   platform.clock.advance(86_400_000)
-  await item(page, 'Clock').filter({ hasText: '+1 day' }).click()
-  await menu(page, 'Clock').getByText('Changed by a test').waitFor()
-  await item(other, 'Clock').filter({ hasText: '+1 day' }).waitFor()
-  await menu(page, 'Clock').getByRole('button', { name: 'Undo' }).click()
-  await item(other, 'Clock').filter({ hasText: 'real time' }).waitFor()
-  await item(other, 'Pace').click()
-  await menu(other, 'Pace').getByRole('button', { name: 'slow' }).click()
-  await item(page, 'Pace').filter({ hasText: 'slow' }).waitFor()
-  await page.keyboard.press('Escape')
-  await item(page, 'Pace').click()
-  await menu(page, 'Pace').getByText('Changed on the dashboard').waitFor()
-  await menu(page, 'Pace').getByRole('button', { name: 'Undo' }).click()
-  await item(other, 'Pace').filter({ hasText: 'instant' }).waitFor()
+  await strip(page).getByText('(a test)').waitFor()
+  await undo(page, 'clock +1 day').click()
+  await undo(other, 'clock +1 day').waitFor({ state: 'detached' })
+  await (await change(other)).getByRole('button', { name: 'slow' }).click()
+  await undo(page, 'first token after 3000 ms, 5 a second').click()
+  await undo(other, 'first token after 3000 ms, 5 a second').waitFor({ state: 'detached' })
 })
 
-inBrowser('the mode changes if it can; one that cannot says why', async () => {
+inBrowser('the mode changes if it can, and is undone to what is configured; one that cannot says why', async () => {
   const platform = await platformWith()
   const { page } = await openStrip(platform)
-  await item(page, 'Mode').click()
-  await menu(page, 'Mode')
+  await mode(page).click()
+  const menu = page.getByRole('region', { name: /^Mode: / })
+  await menu
     .getByText(/upstream\.baseUrl/)
     .first()
     .waitFor()
-  await menu(page, 'Mode').getByRole('button', { name: 'replay' }).click()
-  await item(page, 'Mode').filter({ hasText: 'replay' }).waitFor()
+  await menu.getByRole('button', { name: 'replay' }).click()
+  await mode(page).filter({ hasText: 'replay' }).waitFor()
   expect(await statusOf(platform)).toBe(424)
-  await menu(page, 'Mode').getByRole('button', { name: 'Undo' }).click()
-  await item(page, 'Mode').filter({ hasText: 'emulate' }).waitFor()
   await expectAccessible(page)
+  await menu.getByRole('button', { name: 'Undo' }).click()
+  await mode(page).filter({ hasText: 'emulate' }).waitFor()
 })
 
-inBrowser('a reset takes everything back, temporary rules too', async () => {
+inBrowser('“Reset everything” asks, and takes everything back, temporary rules too', async () => {
   const platform = await platformWith()
   platform.clock.freeze()
   await platform.reply('For now.', { when: { user: 'hello' } })
   const { page } = await openStrip(platform)
-  await item(page, 'Clock').filter({ hasText: 'stopped' }).waitFor()
-  await item(page, 'Reset').filter({ hasText: '⚡1' }).click()
-  await menu(page, 'Reset').getByRole('link', { name: '1 temporary rule' }).waitFor()
-  await menu(page, 'Reset').getByRole('button', { name: 'Reset everything' }).click()
-  await item(page, 'Clock').filter({ hasText: 'real time' }).waitFor()
+  await undo(page, '1 temporary rule').waitFor()
+  await (await change(page)).getByRole('button', { name: 'Reset everything' }).click()
+  expect(await (await platform.chat(hello)).text()).toContain('For now.')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reset everything' }).click()
+  await undo(page, '1 temporary rule').waitFor({ state: 'detached' })
   expect(await (await platform.chat(hello)).text()).not.toContain('For now.')
+})
+
+inBrowser('a rule file that is not valid is one red line in every view, until it is corrected', async () => {
+  const valid = '- when: { user: zebra }\n  reply: { text: z }\n'
+  const files = { 'platform.config.yaml': 'replies: a.yaml\n', 'a.yaml': valid }
+  const { dir, ready } = await startReady({ files })
+  const { page } = await openPage()
+  await page.goto(`${ready.url}/dashboard`)
+  await mode(page).waitFor()
+  writeInto(dir, { 'a.yaml': valid.replace('user', 'usr') })
+  const line = page.getByRole('alert').filter({ hasText: 'a.yaml:1:11' })
+  await line.getByText(/Did you mean "user"\?/).waitFor()
+  await page.getByRole('link', { name: 'Answers' }).click()
+  await line.waitFor()
+  await expectAccessible(page)
+  writeInto(dir, { 'a.yaml': valid })
+  await line.waitFor({ state: 'detached' })
 })

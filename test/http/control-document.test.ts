@@ -62,7 +62,7 @@ const bodies: Readonly<Record<string, object>> = {
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
   draftRule: { exchange: '1' },
-  repairMiss: { exchange: '1', by: 'ignore', ignore: ['user'] },
+  repair: { id: 'answer', says: 'Hi!' },
   addDraftedRule: { exchange: '1' },
   tryRules: { prompt: 'hello', scope: 'one' },
   reset: { scope: 'one' },
@@ -172,6 +172,7 @@ test('every answer and every request body matches its declaration', async () => 
     if (taken) expect([operationId, schemaOf(taken)(body)]).toEqual([operationId, true])
     const ids: Readonly<Record<string, typeof ruleOf>> = {
       removeRule: ruleOf,
+      undoChange: faultOf,
       removeFault: faultOf,
       getHold: heldOf,
       letHeldGo: heldOf,

@@ -10,7 +10,7 @@ interface Props {
 /** Only a text for a place that is in no file, and on other machines. */
 export function EditorLink({ of, place }: Props) {
   const folder = useConfig().folders?.[of]
-  if (folder === undefined || !/^[^[#]+\.\w+(:\d+)?$/.test(place)) return <code>{place}</code>
+  if (folder === undefined || !/^[^[#]+\.\w+(:\d+){0,2}$/.test(place)) return <code>{place}</code>
   const file = `${folder}/${place}`.replaceAll('\\', '/').replace(/^\//, '')
   return (
     <a href={`vscode://file/${encodeURI(file)}`} title="Open in the editor">

@@ -7,10 +7,10 @@ import { useConfig } from './config.jsx'
 import { useLive } from './live/live.js'
 import { Link } from './routing.jsx'
 import { signOut, useSession } from './session/session.js'
-import { Strip } from './strip/strip.jsx'
+import { FileProblems, Strip } from './strip/strip.jsx'
 import { useUnseenMessages } from './unseen.js'
+import { useAction } from './widgets/action.js'
 import { Button, Popover } from './widgets/button.jsx'
-import { useAction } from './widgets/fields.jsx'
 import { useIsAnswering } from './widgets/resource.js'
 import { FailureNote, Notice } from './widgets/states.jsx'
 import { countProblems } from './widgets/view.jsx'
@@ -33,6 +33,7 @@ export function Frame({ view, children }: Props) {
         <Places view={view} />
         <Strip />
         <Account />
+        <FileProblems />
       </header>
       <main id="content" tabIndex={-1}>
         {!isAnswering && <Notice tone="care">{NOT_RUNNING}</Notice>}

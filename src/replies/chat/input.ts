@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type ChatMessage, type ChatRequest, chatIn, textOf } from '../../chat/request.js'
 import { anonymous, type Caller, type Exchange } from '../../core/exchange.js'
 import { parseExact } from '../../core/json.js'
+import { countingMessages, fingerprintOf } from '../fingerprint.js'
 
 /** A tool result since the last answer of the model. */
 export interface ToolResult {
@@ -40,6 +41,7 @@ export class ChatInput {
   private results: readonly ToolResult[] | undefined
   private readonly body: Buffer | undefined
   private exactRequest: object | undefined
+  private ownFingerprint: string | undefined
 
   constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '', body }: ChatCircumstances = {}) {
     this.request = request
@@ -77,6 +79,11 @@ export class ChatInput {
     const { messages } = this.request
     const first = messages.slice(0, messages.findIndex(({ role }) => role === 'user') + 1)
     return hash('sha256', id === undefined ? JSON.stringify(first.map(m => [m.role, textOf(m)])) : `id ${id}`, 'hex')
+  }
+
+  get fingerprint(): string {
+    this.ownFingerprint ??= fingerprintOf(countingMessages(this.request.messages))
+    return this.ownFingerprint
   }
 
   /** The request with all digits of long whole numbers, as BigInts. */

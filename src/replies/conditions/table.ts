@@ -11,6 +11,7 @@ import { credentialKinds } from '../../core/exchange.js'
 import { holdsCredential } from '../templates.js'
 import {
   type Condition,
+  equalTo,
   fieldPath,
   type MatchInput,
   nameTest,
@@ -59,6 +60,7 @@ export interface SharedWhen<W> {
         readonly email?: string | undefined
       }
     | undefined
+  readonly fingerprint?: string | undefined
   readonly not?: W | undefined
   readonly allOf?: readonly W[] | undefined
   readonly anyOf?: readonly W[] | undefined
@@ -151,6 +153,11 @@ const sharedTable = {
     onEach(onHeader),
   ),
   caller: condition(callerForm, 'The caller.', onEach(onCaller)),
+  fingerprint: condition(
+    filled,
+    'The request itself: its messages without instructions and ids, the arguments of a call, or the query and body at a path. An answer by hand on the dashboard has it.',
+    (wanted: string, name: string) => simple(name, equalTo(wanted), ({ fingerprint }) => fingerprint),
+  ),
 }
 
 /** The forms of the conditions that all rules share; `all` are those of the dialect. */

@@ -12,6 +12,8 @@ export interface MatchInput {
   readonly scope: string
   /** Identifies the conversation among those of the caller, for rules with `per`. */
   readonly conversation: string
+  /** The same for requests that are the same for whoever answers them. */
+  readonly fingerprint: string
   /** Whether not every reply suits it, for example because of its tool_choice. */
   readonly isDemanding: boolean
 }
@@ -110,7 +112,7 @@ const containing = (part: string): ValueTest => ({
   mismatch: `does not contain ${JSON.stringify(part)}`,
 })
 
-const equalTo = (wanted: string | number | bigint | boolean | null): ValueTest => ({
+export const equalTo = (wanted: string | number | bigint | boolean | null): ValueTest => ({
   holds: value => value === wanted,
   mismatch: `is not ${typeof wanted === 'string' ? JSON.stringify(wanted) : wanted}`,
 })

@@ -4,6 +4,7 @@ import type { Caller, Exchange } from '../../core/exchange.js'
 import { exactJsonBody, mayBeJson, requireUnencoded } from '../../core/json.js'
 import { lookupMethod } from '../../core/paths.js'
 import type { MatchInput } from '../conditions/value-tests.js'
+import { fingerprintOf } from '../fingerprint.js'
 import { stepsOfPath } from './route.js'
 
 /** The parts of an exchange that rules use. */
@@ -45,6 +46,12 @@ export class HttpInput implements MatchInput {
 
   get conversation(): string {
     return String(this.headers['x-conversation-id'] ?? '')
+  }
+
+  /** Of a body that is a text, its bytes count: a picture is no text. */
+  get fingerprint(): string {
+    const body = typeof this.body === 'string' ? this.request.body?.toString('base64') : this.body
+    return fingerprintOf([[...this.query].toSorted(), body])
   }
 }
 

@@ -4,6 +4,7 @@ import { didYouMean } from '../../check/suggest.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
 import { type RpcParams, sessionVersions, targetOf } from '../../core/json-rpc.js'
+import { fingerprintOf } from '../fingerprint.js'
 
 /** A call and its caller. */
 export interface McpCall {
@@ -49,6 +50,10 @@ export class McpInput {
       readonly context?: { readonly arguments?: object }
     }
     return { ...context?.arguments, [String(argument?.name ?? '')]: argument?.value }
+  }
+
+  get fingerprint(): string {
+    return fingerprintOf([this.call.server, this.method, this.name, this.arguments])
   }
 
   get conversation(): string {

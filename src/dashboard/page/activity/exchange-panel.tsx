@@ -4,12 +4,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { MOST_TIMED_PIECES } from '../../../core/clock.js'
 import { type AppliedFault, appliedFaultInWords, sourceInWords } from '../../../core/reply.js'
 import type { JournalBrief, JournalEntry } from '../../../journal/operations.js'
-import { exchangeAt, messagesAt, recordingAt, ruleAt, tryWith } from '../../routes.js'
+import { messagesAt, recordingAt, ruleAt } from '../../routes.js'
 import { control } from '../api.js'
 import { EditorLink } from '../editor-link.jsx'
 import { Link } from '../routing.jsx'
+import { useAction } from '../widgets/action.js'
 import { Button, CopyButton } from '../widgets/button.jsx'
-import { useAction } from '../widgets/fields.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
@@ -17,7 +17,7 @@ import { Disclosure, Pairs, Section, StatusBadge } from '../widgets/view.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { sendAgain } from './addresses.js'
 import { Conversation, LongText, parametersIn, textOf, toolsIn, turnsAnswered, turnsAsked } from './conversation.jsx'
-import { answerThis, CopyTest, Repairs } from './repairs.jsx'
+import { openRepair, Repairs } from './repairs.jsx'
 import { reasonOf, subjectOf } from './words.js'
 
 export interface ExchangePanelProps {
@@ -85,10 +85,8 @@ const Neighbour = ({ to, name }: { readonly to: string | undefined; readonly nam
   )
 
 /** Only what works for this exchange. */
-function Actions({ of: { id, request, repeatable, status } }: { readonly of: JournalEntry }) {
+function Actions({ of: { id, repeatable, status } }: { readonly of: JournalEntry }) {
   const { busy, failure, run } = useAction()
-  const isChat = turnsAsked(request.body).length > 0
-  const copyCurl = useResource(signal => control('GET /journal/{id}/curl', { id, signal }), [id])
   return (
     <>
       <div class="row">
@@ -97,19 +95,13 @@ function Actions({ of: { id, request, repeatable, status } }: { readonly of: Jou
             Send again
           </Button>
         )}
-        {isChat && (
-          <Button small onClick={() => run(() => answerThis(id))}>
-            Answer this
-          </Button>
+        <Button small aria-disabled={busy} onClick={() => run(() => openRepair(id, 'answer'))}>
+          Answer
+        </Button>
+        <CopyButton text={() => control('GET /journal/{id}/curl', { id })} what="as curl" words="curl" />
+        {status !== null && (
+          <CopyButton text={() => control('GET /journal/{id}/test', { id })} what="as test" words="Test" />
         )}
-        {isChat && (
-          <Link to={tryWith(id)} class="button button-small">
-            Open in Try
-          </Link>
-        )}
-        <CopyButton text={copyCurl.value ?? ''} what="as curl" words="Copy as curl" />
-        {status !== null && <CopyTest id={id} />}
-        <CopyButton text={location.origin + exchangeAt(id)} what="link" words="Copy link" />
       </div>
       <FailureNote failure={failure} />
     </>

@@ -1,65 +1,40 @@
-/** What repairs a request that did not get the answer that its app wants, in its row. Each works from the next request on. */
+/** What repairs a request that did not get the answer that its app wants. The server knows what is possible, does it, and says what came of it. */
 import type { JournalBrief } from '../../../journal/operations.js'
-import { control } from '../api.js'
-import { Button, CopyButton, copyText } from '../widgets/button.jsx'
+import type { RepairResult } from '../../../repairs/operations.js'
+import { control, Failure } from '../api.js'
+import { useAction } from '../widgets/action.js'
+import { Button, CopyButton } from '../widgets/button.jsx'
 import { openDialog } from '../widgets/dialog.jsx'
-import { useAction } from '../widgets/fields.jsx'
-import { announce, createShared } from '../widgets/shared.js'
-import { sendAgain } from './addresses.js'
-
-/** What was done for each request, by its id, so that the row still says it after it was scrolled away. */
-const done = createShared<Readonly<Record<string, Repaired>>>({})
-
-interface Repaired {
-  readonly says: string
-  /** The lines for the configuration that make it last. */
-  readonly yaml?: string
-}
-
-const say = (id: string, repaired: Repaired) => {
-  announce(repaired.says)
-  done.set({ ...done.get(), [id]: repaired })
-}
+import { openExchange, sendAgain } from './addresses.js'
+import { done, note, repair } from './repaired.js'
 
 /** Loaded with the first answer. */
-export async function answerThis(id: string): Promise<void> {
-  const { AnswerDialog } = await import('./answer-dialog.jsx')
-  openDialog(<AnswerDialog id={id} />)
+export async function openRepair(id: string, kind: 'answer' | 'ignore'): Promise<void> {
+  const { AnswerDialog, IgnoreDialog } = await import('./answer-dialog.jsx')
+  openDialog(kind === 'answer' ? <AnswerDialog id={id} /> : <IgnoreDialog id={id} />)
 }
 
-export function Repairs({ of: brief }: { readonly of: JournalBrief }) {
-  const { id, code, missed, status } = brief
+/** Its buttons; the panel of an exchange has one for answers of its own. */
+export function Repairs({ of: { id, repairs } }: { readonly of: JournalBrief }) {
   const repaired = done.useSelected(all => all[id])
   const { busy, failure, run } = useAction()
-  const isUnknownKey = status === 401
-  if (!missed && !isUnknownKey) return null
+  if (repairs.length === 0) return null
   return (
     <div class="request-repairs">
-      {repaired ? (
-        <p class="row small" role="status">
-          <span class="accent">{repaired.says}</span>
-          {repaired.yaml && (
-            <CopyButton text={repaired.yaml} what="the lines for the configuration" words="Copy YAML" />
-          )}
-          <Button small onClick={() => run(() => sendAgain(id))}>
-            Send again
-          </Button>
-        </p>
-      ) : (
-        <div class="row" aria-busy={busy}>
-          {code === 'no_recording' && <RepairMiss of={brief} run={run} />}
-          {missed && brief.prompt !== null && (
-            <Button small about="this request" onClick={() => run(() => answerThis(id))}>
-              Answer
+      {repaired && <Came of={repaired} exchange={id} />}
+      <div class="row" aria-busy={busy}>
+        {repairs.map(({ id: kind, says }) => {
+          if (kind === 'key')
+            return <CopyButton key={kind} text={() => workingKey(id)} what="a key that works" words={says} />
+          const isAsked = kind === 'answer' || kind === 'ignore'
+          const act = isAsked ? () => openRepair(id, kind) : async () => note(id, await repair(id, { id: kind }))
+          return (
+            <Button key={kind} small about={kind === 'answer' ? 'this request' : undefined} onClick={() => run(act)}>
+              {says}
             </Button>
-          )}
-          {isUnknownKey && (
-            <Button small icon="copy" onClick={() => run(() => copyKey(brief))}>
-              Copy a key that works
-            </Button>
-          )}
-        </div>
-      )}
+          )
+        })}
+      </div>
       {failure && (
         <p role="alert" class="danger small">
           {failure.message}
@@ -69,88 +44,53 @@ export function Repairs({ of: brief }: { readonly of: JournalBrief }) {
   )
 }
 
-interface RepairMissProps {
-  readonly of: JournalBrief
-  readonly run: ReturnType<typeof useAction>['run']
-}
-
-/** For a request without a recording. */
-function RepairMiss({ of: { id, nearest }, run }: RepairMissProps) {
-  const repair = (body: Parameters<typeof repairWith>[1], repaired: Repaired) =>
-    void run(async () => {
-      await repairWith(id, body)
-      say(id, repaired)
-    })
-  const toIgnore = nearest && ignorable(nearest)
-  return (
-    <>
-      <Button small onClick={() => repair({ by: 'record' }, { says: 'Recorded. From now on the recording answers.' })}>
-        Record now
-      </Button>
-      {nearest && (
-        <Button
-          small
-          about={nearest.file}
-          onClick={() => repair({ by: 'nearest' }, { says: `From now on ${nearest.file} answers this request.` })}
-        >
-          Use nearest
-        </Button>
-      )}
-      {toIgnore && (
-        <Button
-          small
-          onClick={() =>
-            repair(
-              { by: 'ignore', ignore: toIgnore.entries },
-              { says: `${toIgnore.says} no longer matters.`, yaml: toIgnore.yaml },
-            )
-          }
-        >
-          Ignore {toIgnore.says}
-        </Button>
-      )}
-    </>
-  )
-}
-
-type RepairBody = Omit<Parameters<typeof control<'POST /repairs'>>[1] extends { body: infer B } ? B : never, 'exchange'>
-
-const repairWith = (exchange: string, body: RepairBody) => control('POST /repairs', { body: { exchange, ...body } })
-
-type Nearest = NonNullable<JournalBrief['nearest']>
-
-/** What to ignore so that the nearest recording answers: what Standin advises, or the only field that differs. */
-function ignorable({ differences, ...more }: Nearest) {
-  const [first] = differences
-  const { ignore: advised } = more as { readonly ignore?: string | object }
-  if (!first || (advised === undefined && (differences.length > 1 || /^(method|path|body)$/.test(first.field)))) return
-  const [, parameter] = /^query\.(.*)$/.exec(first.field) ?? []
-  const entry = advised ?? (parameter === undefined ? first.field : { query: parameter })
-  const says = typeof entry === 'string' ? entry : first.field
-  return { entries: [entry], says, yaml: `recordings:\n  ignore:\n    - ${JSON.stringify(entry)}\n` }
-}
-
-/** A key that the endpoint accepts. */
-async function copyKey({ path }: JournalBrief): Promise<void> {
-  const { apiKey, anonKey } = await control('GET /credentials')
-  await copyText(path.startsWith('/auth/') || path.startsWith('/api/') ? anonKey : apiKey, 'a key that works')
-}
-
-export function CopyTest({ id, isRun = false }: { readonly id: string; readonly isRun?: boolean }) {
+/** What was done and what came back, with its undo; or why it was not done. */
+export function Came({ of: repaired, exchange }: { readonly of: RepairResult; readonly exchange: string }) {
   const { failure, run } = useAction()
-  const copy = async () => {
-    await copyText(await control('GET /journal/{id}/test', { id, query: { run: isRun } }), 'a test')
+  if ('failed' in repaired)
+    return (
+      <p class="row small" role="alert">
+        <span class="danger">{repaired.failed}</span>
+        {repaired.exchange !== null && <Open id={repaired.exchange} />}
+      </p>
+    )
+  const { did, yaml, undo } = repaired
+  const takeBack = async () => {
+    await control('DELETE /situation/{id}', { id: undo ?? '' })
+    const { [exchange]: _undone, ...others } = done.get()
+    done.set(others)
   }
   return (
-    <>
-      <Button small icon="copy" aria-label={isRun ? 'Copy the run as a test' : undefined} onClick={() => run(copy)}>
-        {isRun ? 'Test' : 'Copy as test'}
+    <p class="row small" role="status">
+      <span class="accent">{did}</span>
+      {repaired.exchange !== null && <Open id={repaired.exchange} />}
+      {yaml && <CopyButton text={yaml} what="the lines that make it last" words="Copy YAML" />}
+      <Button small onClick={() => run(() => sendAgain(exchange))}>
+        Send again
       </Button>
+      {undo !== null && (
+        <Button small icon="undo" onClick={() => run(takeBack, 'Undone.')}>
+          Undo
+        </Button>
+      )}
       {failure && (
-        <span role="alert" class="danger small">
+        <span role="alert" class="danger">
           {failure.message}
         </span>
       )}
-    </>
+    </p>
   )
+}
+
+const Open = ({ id }: { readonly id: string }) => (
+  <Button small onClick={() => openExchange(id)}>
+    Show the new answer
+  </Button>
+)
+
+/** A key that the endpoint takes. */
+async function workingKey(id: string): Promise<string> {
+  const repaired = await control('POST /exchanges/{id}/repairs', { id, body: { id: 'key' } })
+  if ('failed' in repaired) throw new Failure(-1, repaired.failed)
+  return repaired.key ?? ''
 }

@@ -5,15 +5,15 @@ import { exchangeAt, messagesAt } from '../../routes.js'
 import { control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { Link } from '../routing.jsx'
-import { Button } from '../widgets/button.jsx'
-import { useAction } from '../widgets/fields.jsx'
+import { useAction } from '../widgets/action.js'
+import { Button, CopyButton } from '../widgets/button.jsx'
 import { memo } from '../widgets/memo.jsx'
 import { useTicks } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { StatusBadge } from '../widgets/view.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
 import { filterBy, openExchange } from './addresses.js'
-import { CopyTest, Repairs } from './repairs.jsx'
+import { Repairs } from './repairs.jsx'
 import { type AgentRun, factsOfRun, kindOf, reasonOf, subjectOf } from './words.js'
 
 interface RowProps {
@@ -156,7 +156,11 @@ export const RunRow = memo(({ of: run, open, isReachable }: Props) => {
           <span>{counted(steps.length, 'step')}</span>
           {facts.tokens > 0 && <span>{count(facts.tokens)} tok</span>}
           <span class="request-duration">{duration(facts.durationMs)}</span>
-          <CopyTest id={run.id} isRun />
+          <CopyButton
+            text={() => control('GET /journal/{id}/test', { id: run.id, query: { run: true } })}
+            what="the run as a test"
+            words="Test"
+          />
         </span>
       </div>
       <ol class="steps" aria-label="Steps of the run">

@@ -1,7 +1,7 @@
 /** Follows the journal, also across restarts of Standin. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { SituationJson } from '../../../http/situation.js'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
+import type { SituationJson } from '../../../situation/operations.js'
 import { control, type Failure, failureOf, noAnswer } from '../api.js'
 import { textsOf } from '../widgets/json.js'
 

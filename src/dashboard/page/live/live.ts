@@ -1,7 +1,7 @@
 /** What is happening right now: the newest requests, those in flight, and what decides the next answer. The same for all views. */
 import { useEffect } from 'preact/hooks'
-import type { SituationJson } from '../../../http/situation.js'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
+import type { SituationJson } from '../../../situation/operations.js'
 import { type Failure, serviceKey } from '../api.js'
 import { reportAnswer } from '../widgets/resource.js'
 import { announce, createShared } from '../widgets/shared.js'

@@ -1,11 +1,13 @@
-/** The popovers of the strip: mode, pace, clock and faults. */
-import type { SituationJson } from '../../../http/situation.js'
+/** What the strip can change: mode, faults, pace and clock, and the reset of everything. */
+import type { SituationJson } from '../../../situation/operations.js'
 import { control, Failure } from '../api.js'
 import { configHasChanged } from '../config.jsx'
+import { useAction } from '../widgets/action.js'
 import { Button } from '../widgets/button.jsx'
-import { Field, Form, useAction, useFields } from '../widgets/fields.jsx'
+import { AskButton } from '../widgets/dialog.jsx'
+import { Field, Form, useFields } from '../widgets/fields.jsx'
 import { parsed } from '../widgets/json.js'
-import { exactly, useTicks } from '../widgets/moment.jsx'
+import { exactly } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { FailureNote } from '../widgets/states.jsx'
 import { duration } from '../wording.js'
@@ -17,10 +19,17 @@ const meanings = {
   replay: 'Recordings answer.',
 } as const
 
-type Mode = SituationJson['mode']['mode']
+type Mode = keyof typeof meanings
 
-export function ModeMenu({ mode: { mode, modes } }: { readonly mode: SituationJson['mode'] }) {
+/** Menus load what they show again when anything has changed. */
+interface MenuProps {
+  readonly situation: SituationJson
+}
+
+export function ModeMenu({ situation }: MenuProps) {
   const { value } = useResource(signal => control('GET /mode/choices', { signal }), [])
+  const { value: now } = useResource(signal => control('GET /mode', { signal }), [situation])
+  const { mode, modes = {} } = now ?? {}
   const { failure, run } = useAction()
   const change = (to: Mode) => run(() => control('PUT /mode', { body: { mode: to, modes } }), `The mode is now ${to}.`)
   return (
@@ -53,7 +62,11 @@ export function ModeMenu({ mode: { mode, modes } }: { readonly mode: SituationJs
   )
 }
 
-type Pace = SituationJson['pace']
+interface Pace {
+  readonly firstTokenMs: number
+  readonly tokensPerSecond: number
+  readonly jitter: number
+}
 
 const presets: Readonly<Record<string, Pace>> = {
   instant: { firstTokenMs: 0, tokensPerSecond: 0, jitter: 0 },
@@ -62,21 +75,16 @@ const presets: Readonly<Record<string, Pace>> = {
   slow: { firstTokenMs: 3000, tokensPerSecond: 5, jitter: 0.3 },
 }
 
-/** `fast`, or `200 ms, 50/s`. */
-export function paceInWords(pace: Pace): string {
-  const [name] = Object.entries(presets).find(([, one]) => JSON.stringify(one) === JSON.stringify(pace)) ?? []
-  return name ?? numbersInWords(pace)
-}
+const isPreset = (preset: Pace, pace: Pace | undefined) =>
+  (['firstTokenMs', 'tokensPerSecond', 'jitter'] as const).every(name => preset[name] === pace?.[name])
 
 const numbersInWords = ({ firstTokenMs, tokensPerSecond }: Pace) =>
   `${duration(firstTokenMs)}, ${tokensPerSecond === 0 ? 'at once' : `${tokensPerSecond}/s`}`
 
-export function PaceMenu({ pace }: { readonly pace: Pace }) {
+export function PaceMenu({ situation }: MenuProps) {
+  const pace = useResource(signal => control('GET /pace', { signal }), [situation]).value?.inForce
   const { failure, run } = useAction()
-  const { values, field } = useFields({
-    firstTokenMs: String(pace.firstTokenMs),
-    tokensPerSecond: String(pace.tokensPerSecond),
-  })
+  const { values, field } = useFields({ firstTokenMs: '200', tokensPerSecond: '50' })
   const change = (body: Partial<Pace>) => control('PUT /pace', { body })
   const typed = () =>
     change({ firstTokenMs: Number(values.firstTokenMs), tokensPerSecond: Number(values.tokensPerSecond) })
@@ -87,7 +95,7 @@ export function PaceMenu({ pace }: { readonly pace: Pace }) {
           <li key={name}>
             <Button
               small
-              aria-pressed={paceInWords(pace) === name}
+              aria-pressed={isPreset(preset, pace)}
               onClick={() => run(() => change(preset), `Streams are ${name} now.`)}
             >
               {name}
@@ -112,27 +120,16 @@ export function PaceMenu({ pace }: { readonly pace: Pace }) {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** `real time`, `+1 day`, `stopped`. */
-export function clockInWords({ offsetMs, frozenAt }: SituationJson['clock']): string {
-  if (frozenAt !== null) return 'stopped'
-  const size = Math.abs(offsetMs)
-  if (size < 1000) return 'real time'
-  const [unit, ms] = size >= DAY_MS ? ['day', DAY_MS] : size >= HOUR_MS ? ['hour', HOUR_MS] : ['min', 60_000]
-  const many = Math.round((size / ms) * 10) / 10
-  return `${offsetMs < 0 ? '−' : '+'}${many} ${unit}${many === 1 || unit === 'min' ? '' : 's'}`
-}
-
 const steps = [
   ['+1 hour', HOUR_MS],
   ['+1 day', DAY_MS],
   ['+30 days', 30 * DAY_MS],
 ] as const
 
-export function ClockMenu() {
-  const { value, reload } = useResource(signal => control('GET /clock', { signal }), [], 1000)
+export function ClockMenu({ situation }: MenuProps) {
+  const { value, reload } = useResource(signal => control('GET /clock', { signal }), [situation])
   const { failure, run } = useAction()
   const { values, field } = useFields({ now: '' })
-  useTicks(1000)
   const change = async (body: object) => {
     await control('PUT /clock', { body })
     reload()
@@ -171,8 +168,7 @@ export function ClockMenu() {
   )
 }
 
-type Faults = SituationJson['faults']
-type Fault = Faults[number]['fault']
+type Fault = Parameters<typeof control<'POST /faults'>>[1] extends { body: { fault: infer F } } ? F : never
 
 const faultPresets: Readonly<Record<string, Fault>> = {
   'Unavailable, 503': { status: 503 },
@@ -181,13 +177,8 @@ const faultPresets: Readonly<Record<string, Fault>> = {
   'No answer': { hang: true },
 }
 
-const inWords = (fault: Fault) =>
-  Object.entries(fault)
-    .map(([name, value]) => (value === true ? name : `${name}=${value}`))
-    .join('; ')
-
 /** A fault as the header x-standin-fault has it: `status=429; retryAfter=2`, or `hang`. */
-export function faultIn(line: string): Fault {
+function faultIn(line: string): Fault {
   const parts = line.split(';').map(part => part.trim())
   const entries = parts.filter(Boolean).map(part => {
     const [name = '', ...value] = part.split('=')
@@ -199,7 +190,7 @@ export function faultIn(line: string): Fault {
   return Object.fromEntries(entries) as Fault
 }
 
-export function FaultsMenu({ faults }: { readonly faults: Faults }) {
+export function FaultsMenu() {
   const { failure, run } = useAction()
   const { values, field } = useFields({ fault: '', times: '1' })
   const add = (fault: Fault, times = 1) => control('POST /faults', { body: { fault, times } })
@@ -225,21 +216,33 @@ export function FaultsMenu({ faults }: { readonly faults: Faults }) {
           <Field label="Requests" {...field('times')} />
         </div>
       </Form>
-      {faults.length > 0 && (
-        <ul class="lined" aria-label="Faults that wait">
-          {faults.map(({ id, fault, times = 1, path }) => (
-            <li key={id} class="row">
-              <code class="grow">{inWords(fault)}</code>
-              <span class="quiet small">
-                {times > 1 && `${times} requests`} {path}
-              </span>
-              <Button small about={inWords(fault)} onClick={() => run(() => control('DELETE /faults/{id}', { id }))}>
-                Remove
-              </Button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <FailureNote failure={failure} />
+    </>
+  )
+}
+
+/** Takes everything back at once. What cannot be restored asks first. */
+export function ResetMenu() {
+  const { failure, run } = useAction()
+  const reset = (state: boolean) => control('POST /reset', { body: { state } })
+  return (
+    <>
+      <p class="quiet">Takes all of this back, and removes temporary rules, repairs and the list of requests.</p>
+      <div class="row">
+        <Button small onClick={() => run(() => reset(false), 'Standin was reset.')}>
+          Reset, keep users and keys
+        </Button>
+        <AskButton
+          small
+          label="Reset everything"
+          title="Reset everything?"
+          send="Reset everything"
+          onSend={() => reset(true)}
+          said="Standin was reset."
+        >
+          <p>Users, sessions, keys and messages that were made since the start are gone, too.</p>
+        </AskButton>
+      </div>
       <FailureNote failure={failure} />
     </>
   )

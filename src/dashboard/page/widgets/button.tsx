@@ -1,6 +1,7 @@
 /** Buttons: small icons, one that copies a text, and one that opens a popover. */
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { useAction } from './action.js'
 import { announce } from './shared.js'
 
 const drawings = {
@@ -14,6 +15,7 @@ const drawings = {
   pause: 'M5.6 3.6v8.8M10.4 3.6v8.8',
   play: 'M5 3.4v9.2L12.4 8 5 3.4Z',
   plus: 'M8 3.2v9.6M3.2 8h9.6',
+  undo: 'M5.6 3.4 2.8 6.2 5.6 9M3.2 6.2h5.6a3.6 3.6 0 0 1 0 7.2H6.4',
   roll: 'M13 8a5 5 0 0 1-9 3M3 8a5 5 0 0 1 9-3M12.3 2.4v2.7H9.6M3.7 13.6v-2.7h2.7',
 } as const
 
@@ -58,7 +60,8 @@ export function Button({ small = false, tone, icon, about, push = false, childre
 const CONFIRMED_MS = 2000
 
 interface CopyProps {
-  readonly text: string
+  /** The text, or a function that loads it. */
+  readonly text: string | (() => Promise<string>)
   /** What is copied, for screen readers: `key`, `base URL`. */
   readonly what: string
   readonly bare?: boolean
@@ -70,27 +73,37 @@ interface CopyProps {
 /** Copies a text to the clipboard and confirms it. */
 export function CopyButton({ text, what, bare = false, main = false, words = 'Copy' }: CopyProps) {
   const [copied, setCopied] = useState(false)
+  const { busy, failure, run } = useAction()
+  const copy = async () => setCopied(await copyText(typeof text === 'string' ? text : await text(), what))
   useEffect(() => {
     if (!copied) return
     const timer = setTimeout(() => setCopied(false), CONFIRMED_MS)
     return () => clearTimeout(timer)
   }, [copied])
   return (
-    <Button
-      small={!bare && !main}
-      tone={bare ? 'bare' : main ? 'main' : undefined}
-      icon={copied ? 'check' : 'copy'}
-      aria-label={copied ? `${words}, copied ${what}` : `Copy ${what}`}
-      onClick={async () => setCopied(await copyText(text, what))}
-    >
-      {/* The word stays, so that the layout does not shift. */}
-      {!bare && words}
-    </Button>
+    <>
+      <Button
+        small={!bare && !main}
+        tone={bare ? 'bare' : main ? 'main' : undefined}
+        icon={failure ? 'alert' : copied ? 'check' : 'copy'}
+        aria-label={copied ? `${words}, copied ${what}` : `Copy ${what}`}
+        aria-disabled={busy}
+        onClick={() => run(copy)}
+      >
+        {/* The word stays, so that the layout does not shift. */}
+        {!bare && words}
+      </Button>
+      {failure && (
+        <span role="alert" class="danger small">
+          {failure.message}
+        </span>
+      )}
+    </>
   )
 }
 
 /** Copies a text, and says so. Browsers allow it only on localhost and over https; elsewhere the old command does it. */
-export async function copyText(text: string, what: string): Promise<boolean> {
+async function copyText(text: string, what: string): Promise<boolean> {
   const done = await navigator.clipboard.writeText(text).then(
     () => true,
     () => copyBySelection(text),

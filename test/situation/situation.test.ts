@@ -55,31 +55,62 @@ test('a request that hangs is in flight until its client leaves', async () => {
   await vi.waitFor(() => expect(valuesOf('flights').at(-1)).toEqual([]))
 })
 
-test('each change of what decides the next answer is told, with who made it and what it was before', async () => {
+interface Situation {
+  readonly data: readonly {
+    readonly what: string
+    readonly says: string
+    readonly by?: string
+    readonly undo: string | null
+  }[]
+  readonly problems: readonly object[]
+}
+
+test('each change of what decides the next answer is told, with who made it, and can be taken back', async () => {
   const platform = await platformWith()
   const valuesOf = await following(platform)
-  const latest = () => valuesOf<object>('situation').at(-1)
-  await vi.waitFor(() => expect(latest()).toMatchObject({ mode: { mode: 'emulate' }, faults: [], changed: {} }))
+  const latest = () => valuesOf<Situation>('situation').at(-1)?.data ?? []
+  const told = (what: string) => latest().find(item => item.what === what)
+  await vi.waitFor(() => expect(latest()).toEqual([{ what: 'mode', says: 'emulate', undo: null }]))
   const test = await connect(platform.url)
-  await test.failNext({ status: 503 })
-  await vi.waitFor(() =>
-    expect(latest()).toMatchObject({
-      faults: [{ fault: { status: 503 }, times: 1 }],
-      changed: { faults: { by: 'test', from: [] } },
-    }),
-  )
+  await test.failNext({ status: 503 }, { times: 2 })
+  await vi.waitFor(() => expect(told('faults')).toMatchObject({ says: 'the next 2 requests: status=503', by: 'test' }))
   expect((await platform.chat(hello)).status).toBe(503)
-  await vi.waitFor(() => expect(latest()).toMatchObject({ faults: [], changed: {} }))
+  await vi.waitFor(() => expect(told('faults')).toMatchObject({ says: 'the next request: status=503', by: 'test' }))
   platform.clock.advance(86_400_000)
-  await vi.waitFor(() => expect(latest()).toMatchObject({ changed: { clock: { by: 'test', from: { offsetMs: 0 } } } }))
+  await platform.reply('For now.', { when: { user: 'hi' } })
+  platform.hold({ when: { user: 'later' } })
   const headers = { 'content-type': 'application/json', 'x-standin-dashboard': 'yes' }
-  await platform.ask('/__standin/pace', { method: 'PUT', headers, body: '{"firstTokenMs":5}' })
-  await vi.waitFor(() =>
-    expect(latest()).toMatchObject({
-      pace: { firstTokenMs: 5 },
-      changed: { pace: { by: 'dashboard', from: { firstTokenMs: 0 } } },
-    }),
-  )
-  await platform.ask('/__standin/reset', { method: 'POST' })
-  await vi.waitFor(() => expect(latest()).toMatchObject({ clock: { offsetMs: 0 }, changed: {} }))
+  const put = (path: string, body: object) =>
+    platform.ask(`/__standin${path}`, { method: 'PUT', headers, body: JSON.stringify(body) })
+  await put('/pace', { firstTokenMs: 5 })
+  await put('/limits', { requestsPerMinute: 90 })
+  await put('/faults/random', { random: [{ status: 500, chance: 0.05 }] })
+  await put('/mode', { mode: 'replay' })
+  await vi.waitFor(() => expect(told('mode')).toMatchObject({ says: 'replay', by: 'dashboard' }))
+  expect(latest().map(({ what, says }) => `${what}: ${says}`)).toEqual([
+    'mode: replay',
+    'faults: the next request: status=503',
+    'random faults: 5 % of /v1/*: status=500',
+    expect.stringContaining('holds: hold-1 on chat completions when {"user":"later"}'),
+    'limits: 90 requests a minute',
+    'pace: first token after 5 ms, then at once',
+    'clock: clock +1 day',
+    'rules: 1 temporary rule',
+  ])
+  for (const { undo } of latest()) {
+    const taken = await platform.ask(`/__standin/situation/${encodeURIComponent(undo ?? '')}`, {
+      method: 'DELETE',
+      headers,
+    })
+    expect(taken.status).toBe(204)
+  }
+  await vi.waitFor(() => expect(latest()).toEqual([{ what: 'mode', says: 'emulate', undo: null }]))
+  expect((await platform.ask('/__standin/situation/nothing', { method: 'DELETE' })).status).toBe(404)
+})
+
+test('after two changes of the mode, taking it back leads to what is configured', async () => {
+  const platform = await platformWith({ upstream: { baseUrl: 'http://127.0.0.1:9', apiKey: 'a-live-key-of-somebody' } })
+  for (const mode of ['record', 'replay'] as const) platform.switchMode(mode)
+  await platform.ask('/__standin/situation/mode', { method: 'DELETE' })
+  expect(platform.mode).toBe('emulate')
 })
