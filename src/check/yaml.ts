@@ -55,6 +55,9 @@ interface Reading {
 export const CONFLICT = "has Git's conflict markers. Solve them first."
 const marker = /^<{7} /m
 
+/** Whether a text has them. */
+export const hasConflict = (text: string): boolean => text.includes('<<<<<<< ') && marker.test(text)
+
 /** Parses YAML. Never throws for mistakes in the file, which are in `problems`. */
 export function readYaml(written: string, origin: string, { replaceText, keepDigits = false }: Reading = {}): YamlFile {
   // Editors on Windows write a byte order mark, which would count as indentation of the first line.

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import { CONFLICT, readYaml, yamlWith } from '../check/yaml.js'
+import { CONFLICT, hasConflict, readYaml, yamlWith } from '../check/yaml.js'
 import { isObject, isTooDeep, MOST_LEVELS } from '../core/json.js'
 import { withSortedKeys } from './canonical.js'
 import { messagesIn, subjectOf } from './conversation.js'
@@ -187,17 +187,16 @@ const questionFrom = ({
   request,
 }: v.InferOutput<typeof questionForm>): Question => ({ recordedAt, test, place, request: requestFrom(request) })
 
-/** Whether an earlier version has written the file. */
-export const isOfEarlierVersion = (text: string) => /^key: /m.test(text)
-
 /**
  * Parses a file up to its answer, which is left out, because it may have thousands of frames. The answer begins at a key
- * of its own; if what is before it is no request, all of the file is parsed. Throws a ProblemsError.
+ * of its own; if what is before it is no request, or the answer has conflict markers, all of the file is parsed. Throws a ProblemsError.
  */
 export function questionIn(text: string, file: string): Question {
   const end = /^response:/m.exec(text)?.index ?? text.length
   const head = text.slice(0, end)
-  return questionFrom(checked(questionForm, /^request:/m.test(head) ? head : text, file))
+  const isPlain = /^request:/m.test(head) && !hasConflict(text.slice(end))
+  const question = questionFrom(checked(questionForm, isPlain ? head : text, file))
+  return /^key: /m.test(head) ? { ...question, isEarlier: true } : question
 }
 
 const withAdvice = (problem: Problem): Problem =>

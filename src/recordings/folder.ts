@@ -18,6 +18,7 @@ import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { makeFolder, type Problem, ProblemsError, textIn, unreadable } from '../check/problem.js'
+import { hasConflict } from '../check/yaml.js'
 import { stringifyExact } from '../core/json.js'
 import { questionIn, recordingIn } from './file-text.js'
 import { hashesIn, isRecordingName, numbered } from './names.js'
@@ -196,6 +197,16 @@ export class Folder {
     if (isProblem(value)) this.#unreadable.set(file, value)
     else this.#unreadable.delete(file)
     return value
+  }
+
+  /** Notices files that are no recordings among those that nothing has asked for. */
+  lookThrough(): void {
+    for (const file of this.#files) {
+      if (this.#questions.has(file) || this.#recordings.has(file)) continue
+      const text = valueOrProblem(() => ({ of: this.text(file) }))
+      const isPlain = !isProblem(text) && /^request:/m.test(text.of) && /^response:/m.test(text.of)
+      if (!isPlain || hasConflict(text.of)) this.question(file)
+    }
   }
 
   /** Writes a new file under this name, or under the next that no process has taken, and returns it. */

@@ -107,8 +107,14 @@ export function openRecordings({ dir, redact, ...parts }: RecordingsParts) {
     receipt: (isWhole = false) => run.receipt(lookup, isWhole),
     /** Resolves when everything that has ended so far is on disk. */
     flush,
-    /** Resolves when everything is on disk, also answers whose clients have left. A second call does not await the rest of these. */
-    close: () => recorder.close(),
+    /**
+     * Resolves when everything is on disk, also answers whose clients have left, and all files have been looked at. A second call does not
+     * await the rest of the answers.
+     */
+    async close() {
+      await recorder.close()
+      folder.lookThrough()
+    },
     /** Removes what this run's tests no longer ask for, and notes what it did. Call it once, when everything is on disk. */
     end: (ended: EndedRun) => endRun(ended, { run, lookup, note }),
     /** The same recordings for browsing. Lists nothing until it is used. */

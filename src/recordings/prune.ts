@@ -179,6 +179,6 @@ function whatLastRunSays(folder: Folder, isSaidWhole: boolean) {
 
 /** What is wrong with the files of a folder. Reads all of them. */
 export function problemsIn(folder: Folder): readonly Problem[] {
-  for (const file of folder.files()) folder.question(file)
+  for (const file of folder.files()) folder.read(file)
   return [...folder.unreadable().values()]
 }

@@ -21,16 +21,19 @@ const finders: readonly (readonly [name: IgnoredName, what: string, isIn: (text:
   ['paths', 'a folder of this machine', hasFolder],
 ]
 
-const nothingIgnored = ignoreFrom([])
-
 export class Tomorrow {
   readonly #counts = new Map<IgnoredName, Set<string>>()
   readonly #first = new LRUCache<string, RecordedRequest>({ max: REMEMBERED })
 
+  /** What tools say is compared when a recording answers. */
+  readonly #others: Ignore
+
   constructor(
     private readonly run: Pick<Run, 'remark'>,
     private readonly ignore: Ignore,
-  ) {}
+  ) {
+    this.#others = ignoreFrom(ignore.withToolResults ? ['toolResults'] : [])
+  }
 
   /** Looks for what is another text tomorrow, or on another machine, in a request that is recorded in this file. */
   look(request: RecordedRequest, file: string): void {
@@ -48,7 +51,7 @@ export class Tomorrow {
     const by = `${test}\n${key}`
     const first = this.#first.get(by)
     if (!first) return void this.#first.set(by, request)
-    if (requestKey(first, nothingIgnored) === requestKey(request, nothingIgnored)) return
+    if (requestKey(first, this.#others) === requestKey(request, this.#others)) return
     const [change] = differencesBetween(first, request)
     if (!change) return
     const [one, other] = changedParts(change.recorded ?? '', change.asked ?? '', SHOWN_LENGTH)
@@ -108,7 +111,7 @@ function dateExpression(year: number, month: number, day: number): RegExp {
   const [short, long] = [`${name.slice(0, 3)}\\.?`, name]
   const nth = `${d}(?:st|nd|rd|th)?`
   const forms = [
-    `(?<![\\w-])${year}([-/])${m}\\1${d}`,
+    `(?<![\\w-])${year}([-/])${m}(?:\\1)${d}`,
     `(?<![\\w.-])(?:${d}([-/.])${m}\\2|${m}([-/.])${d}\\3)(?:${year}|${year % 100})`,
     `\\b${nth}(?: of)?[ -](?:${long}|${short})\\b`,
     `\\b(?:${long}|${short}) ${nth}`,
