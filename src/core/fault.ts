@@ -114,7 +114,7 @@ const faultForm = v.pipe(closed(faultEntries), consistent())
 export type Fault = v.InferOutput<typeof faultForm>
 
 /** Names of 0.3, which are accepted until 0.5. */
-interface OldNames {
+export interface OldNames {
   /** @deprecated Use `cut`. */
   readonly cutAfterChunks?: number | undefined
   /** @deprecated Use `cutBytes`. */

@@ -111,7 +111,7 @@ test.each([
 
 const person = z.object({
   name: z.string().describe('The full name'),
-  age: z.number().int().min(18).max(99),
+  age: z.number().int().min(1).max(101),
   pets: z.array(z.object({ kind: z.enum(['cat', 'dog']), name: z.string() })).min(1),
   email: z.string().nullable(),
 })

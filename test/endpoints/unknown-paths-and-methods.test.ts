@@ -38,7 +38,7 @@ test.each([
   ['/v1/v1/chat/completions', /Did you mean \/v1\/chat\/completions\?/],
   ['/api/v1/chat/completions', /Did you mean \/v1\/chat\/completions\?/],
   ['/models', /Did you mean \/v1\/models\?/],
-  ['/rest/v1/todos', /only Auth: there is nothing at \/rest\/v1/],
+  ['/rest/v1/todos', /no tables here.*@electric-sql\/pglite/],
   ['/storage/v1/object/a', /nothing at \/storage\/v1/],
   ['/functions/v1/hello', /on: POST \/functions\/v1\/NAME/],
   ['/realtime/v1/websocket', /nothing at \/realtime\/v1/],
