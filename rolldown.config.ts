@@ -103,7 +103,6 @@ const config = {
     jest: 'src/jest.ts',
     playwright: 'src/playwright.ts',
     'test-runner': 'src/test-runner.ts',
-    contract: 'src/contract/index.ts',
     'pglite-worker': 'src/tables/pglite-worker.ts',
   },
   platform: 'node',

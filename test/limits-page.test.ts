@@ -7,7 +7,7 @@ import { BODY_LIMIT_BYTES } from '../src/http/operations-router.js'
 import { AUTH_BODY_BYTES } from '../src/http/surfaces.js'
 import { MOST_ADDED } from '../src/replies/at-run-time.js'
 import { RULES_LIMIT_BYTES } from '../src/replies/operations.js'
-import { RENDER_MS } from '../src/replies/templates/engine.js'
+import { MOST_ROUNDS } from '../src/replies/templates/engine.js'
 
 const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')
 
@@ -15,7 +15,7 @@ test.each([
   ['levels of objects and arrays in a JSON body', MOST_LEVELS],
   ['strings, commas and brackets in a JSON body', MOST_VALUES],
   ['an answer', MOST_ANSWER_BYTES],
-  ['a template of a rule', RENDER_MS],
+  ['rounds of loops in a template', MOST_ROUNDS],
   ['a body for `/auth/v1`', AUTH_BODY_BYTES],
   ['a body for `/__standin`', BODY_LIMIT_BYTES],
   ['a body with rules', RULES_LIMIT_BYTES],

@@ -1,7 +1,9 @@
 /** `standin verify`, run as users run it, against targets that are right, wrong, silent and unreachable. */
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
-import { addressOf } from '../../src/contract/index.js'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { run, runIn, start } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { broken } from '../contract/broken.js'
@@ -14,7 +16,10 @@ import { flagWhole, mustBe, takesNoMore } from '../sentences.js'
 /** The address of a stand-in with this change, and the flags to verify it. */
 async function targetWith(change: Change = () => undefined) {
   const base = await platformWith()
-  const url = await addressOf(breaking(base, change))
+  const server = http.createServer(breaking(base, change)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { apiKey, anonKey } = base
   return { url, apiKey, anonKey, flags: ['--target', url, '--api-key', apiKey, '--anon-key', anonKey] }
 }

@@ -186,7 +186,7 @@ test('an app whose tests use the package and the files of the documentation type
 test('the types only import dependencies and peer dependencies of the package', async () => {
   const folder = await installed()
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
-  const entries = ['index', 'vitest', 'jest', 'playwright', 'test-runner', 'contract/index'].map(name => `${name}.d.ts`)
+  const entries = ['index', 'vitest', 'jest', 'playwright', 'test-runner'].map(name => `${name}.d.ts`)
   const has = new Set(Object.keys({ ...dependencies, ...peerDependencies }))
   // Express comes without its types.
   has.delete('express')

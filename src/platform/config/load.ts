@@ -6,7 +6,6 @@ import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Mistake, type Path, valueAt } from '../../check/check.js'
 import { expressionIn } from '../../check/expressions.js'
-import { NOT_KNOWN } from '../../check/forms.js'
 import { type Loaded, type Problem, ProblemsError, readText, refusedText } from '../../check/problem.js'
 import { didYouMean } from '../../check/suggest.js'
 import type { readYaml, YamlFile } from '../../check/yaml.js'
@@ -14,7 +13,6 @@ import { usesLive } from '../../core/exchange.js'
 import { developmentSecret } from '../../core/secrets.js'
 import { parseDotEnv } from '../../environment/dot-env.js'
 import type { RedactionRules } from '../../redact/index.js'
-import { goneOption, goneVariable } from './gone-options.js'
 import { allOptions, fromText, mayHoldSecret } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
 
@@ -93,9 +91,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const problems = [
     ...fromVariables.problems,
     ...(yaml?.problems ?? []),
-    ...mistakes
-      .filter(isNew)
-      .map(({ path, sentence }) => ({ ...placeOf(path), sentence: inPlaceOf(path, valueAt(value, path), sentence) })),
+    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
   ]
   if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
@@ -105,10 +101,6 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   }
   return { config: checked.value, file: present ? file : undefined, dir, originOf, placeOf }
 }
-
-/** An option of an earlier release has its own sentence instead of the one about an unknown key. */
-const inPlaceOf = (path: Path, value: unknown, sentence: string) =>
-  (sentence.includes(NOT_KNOWN) && goneOption(path, value)) || sentence
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
@@ -236,9 +228,7 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
     else
       problems.push({
         origin: name,
-        sentence:
-          goneVariable(name) ??
-          `This environment variable is not known.${didYouMean(name, [...options.keys()], prefix)}`,
+        sentence: `This environment variable is not known.${didYouMean(name, [...options.keys()], prefix)}`,
       })
   }
   return { overrides, problems }

@@ -13,9 +13,9 @@ import {
 } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
 import { type Faker, hasTemplate, membersOf, TemplateError, type TemplateFacts, type Templates } from '../templates.js'
-import { createEngine, LATE, stopReasons, textOfValue } from './engine.js'
-import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
-import { namesIn, RAW_HINT, TemplateMistake, type TemplateValue, WITH_NEEDS_FUNCTION } from './names.js'
+import { createEngine, stopReasons, textOfValue } from './engine.js'
+import { type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
+import { namesIn, RAW_HINT, TemplateMistake, type TemplateValue } from './names.js'
 
 type Path = readonly (string | number)[]
 type Scope = Readonly<Record<string, unknown>>
@@ -96,15 +96,12 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
 /** Notes a name that a text uses. Throws a TemplateMistake if it cannot be used. */
 function noteUse(name: TemplateValue, used: UsedNames, faker: Faker | undefined): void {
   const isFaker = name.root === 'faker'
-  if (name.call && !isFaker) throw new TemplateMistake(WITH_NEEDS_FUNCTION, name.token)
   if (!used.names.includes(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
   checkMember(name, used.names)
   used.roots.add(name.root)
   if (!isFaker) return
   if (!faker) throw new Error('Templates that were loaded without faker cannot use it.')
-  const fakerName = fakerFunction(name, faker)
-  used.functions.push(fakerName)
-  if (name.call?.last) Object.assign(name.call.last, { content: calledName(fakerName.name) })
+  used.functions.push(fakerFunction(name, faker))
 }
 
 function compiledList(list: readonly unknown[], path: Path, itemNames: ItemNames, compiler: Compiler): Render {
@@ -196,16 +193,7 @@ function scopeOf(facts: TemplateFacts, { roots, functions }: UsedNames): Scope {
   return scope
 }
 
-const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => {
-  const [first] = templates
-  try {
-    return engine.renderSync(templates, scope)
-  } catch (error) {
-    // Between two parts of a template, Liquid throws an error without a position.
-    const isBare = messageOf(error as Error) === LATE && !LiquidError.is(error)
-    throw isBare && first ? new RenderError(error as Error, first) : error
-  }
-}
+const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => engine.renderSync(templates, scope)
 
 const toOwnType =
   (output: Output, engine: Liquid) =>

@@ -1,21 +1,15 @@
 /** Configures Liquid with only those tags and filters that neither read files, nor evaluate values, nor run forever. */
-import { type Context, Drop, filters, Liquid, toValue } from 'liquidjs'
+import { type Context, Drop, ForTag, filters, Liquid, type Template, toValue } from 'liquidjs'
 import { stringifyExact } from '../../core/json.js'
-import { FakerCall } from './faker-names.js'
-import { type FilterArgs, WITH_NEEDS_FUNCTION } from './names.js'
 
 /** How many characters and elements one rendering may make. */
 const MOST_MADE = 32_000_000
-/** How long a rendering may take. Liquid looks at the clock between two parts of a template. */
-export const RENDER_MS = 1000
-
-/** Liquid's message for a rendering that takes too long. */
-export const LATE = 'template render limit exceeded'
+/** How often one rendering may go through loops. */
+export const MOST_ROUNDS = 100_000
 
 /** Why a rendering was stopped: Liquid's message, and ours. */
 export const stopReasons: Readonly<Record<string, string>> = {
   'memory alloc limit exceeded': `it makes more than ${MOST_MADE.toLocaleString('en-US')} characters or elements`,
-  [LATE]: `it takes longer than ${RENDER_MS} ms`,
 }
 
 const tags = ['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'capture', 'raw', 'comment', '#']
@@ -39,9 +33,27 @@ const onPaths = ['where', 'reject', 'find']
 /** The object on which Liquid calls a filter. */
 interface Call {
   readonly context: Context
-  readonly token: { readonly args: FilterArgs }
 }
 type Handler = (this: Call, value: unknown, ...rest: unknown[]) => unknown
+
+/** The rounds of each rendering so far. */
+const rounds = new WeakMap<Context, number>()
+
+function countRound(context: Context): void {
+  const count = (rounds.get(context) ?? 0) + 1
+  rounds.set(context, count)
+  if (count > MOST_ROUNDS)
+    throw new Error(`it goes through loops more than ${MOST_ROUNDS.toLocaleString('en-US')} times`)
+}
+
+/** Liquid's loop, which counts its rounds: those without output would never reach another limit. */
+class CountedFor extends ForTag {
+  constructor(...given: ConstructorParameters<typeof ForTag>) {
+    super(...given)
+    const round = { token: this.token, render: countRound }
+    this.templates.unshift(round as unknown as Template)
+  }
+}
 
 /** A value as text: missing ones are empty, objects and arrays are JSON. */
 export function textOfValue(written: unknown): string {
@@ -61,7 +73,6 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
     timezoneOffset: 0,
     preserveTimezones: true,
     memoryLimit: MOST_MADE,
-    renderLimit: RENDER_MS,
     ...(!keepTypes && { outputEscape: output as (value: unknown) => string }),
   })
   for (const name of Object.keys(liquid.tags)) if (!tags.includes(name)) delete liquid.tags[name]
@@ -72,7 +83,7 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
   for (const name of onPaths) liquid.registerFilter(name, takingPath(handlerOf(name)))
   liquid.registerFilter('json', json)
   liquid.registerFilter('join', join)
-  liquid.registerFilter('with', withArguments)
+  liquid.registerTag('for', CountedFor)
   return liquid
 }
 
@@ -115,9 +126,4 @@ const json: Handler = function (value, space) {
 
 const join: Handler = function (list, ...separator) {
   return handlerOf('join').call(this, Array.isArray(list) ? list.map(textOfValue) : textOfValue(list), ...separator)
-}
-
-const withArguments: Handler = function (called, ...values) {
-  if (!(called instanceof FakerCall)) throw new Error(WITH_NEEDS_FUNCTION)
-  return called.make(this.token.args, values)
 }

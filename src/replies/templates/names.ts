@@ -18,18 +18,7 @@ export interface TemplateValue {
   /** `undefined` if a step is computed, such as the second one in `match[turn]`. */
   readonly steps: readonly (string | number | undefined)[]
   readonly token: Token
-  /** Present if there are arguments, as in `faker.number.int | with: max: 5`. */
-  readonly call?: Call
 }
-
-interface Call {
-  readonly given: FilterArgs
-  /** The position of the last name, such as `int`. */
-  readonly last: Token | undefined
-}
-
-/** The arguments of a filter. Named ones are pairs. */
-export type FilterArgs = Value['filters'][number]['args']
 
 /** A mistake in a template. */
 export class TemplateMistake extends Error {
@@ -43,9 +32,6 @@ export class TemplateMistake extends Error {
 
 /** Other template languages have braces, too, and so have many prompts. */
 export const RAW_HINT = 'If the braces are plain text, put them between {% raw %} and {% endraw %}.'
-
-export const WITH_NEEDS_FUNCTION =
-  'The filter with must directly follow a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
 /** All names that the template does not define itself. Throws a TemplateMistake. */
 export function namesIn(templates: readonly Template[]): readonly TemplateValue[] {
@@ -64,13 +50,11 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
     if (!(argument instanceof Value)) return visitToken(argument)
     const { postfix } = argument.initial
     requireOneValue(postfix, token)
-    const call = callOf(argument, token)
-    if (call) visitToken(postfix[0], call.args)
-    else for (const operand of postfix) visitToken(operand)
+    for (const operand of postfix) visitToken(operand)
     for (const { args } of argument.filters) for (const arg of args) visitToken(Array.isArray(arg) ? arg[1] : arg)
   }
 
-  function visitToken(token: Token | undefined, given?: FilterArgs) {
+  function visitToken(token: Token | undefined) {
     if (isRangeToken(token)) {
       requireFiniteRange(token)
       visitToken(token.rhs)
@@ -78,19 +62,19 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
     if (!isPropertyAccessToken(token)) return
     for (const step of token.props) visitToken(step)
     if (token.variable) return visitToken(token.variable)
-    named.push(nameOf(token, given))
+    named.push(nameOf(token))
   }
 
   templates.forEach(visit)
   return named.filter(({ root }) => !definedNames.has(root))
 }
 
-function nameOf(token: PropertyAccessToken, given: FilterArgs | undefined): TemplateValue {
+function nameOf(token: PropertyAccessToken): TemplateValue {
   const [root, ...steps] = token.props.map(step =>
     isWordToken(step) || isQuotedToken(step) || isNumberToken(step) ? step.content : undefined,
   )
   if (typeof root !== 'string') throw new TemplateMistake('A name, such as user, is required here.', token)
-  return { root, steps, token, ...(given && { call: { given, last: token.props.at(-1) } }) }
+  return { root, steps, token }
 }
 
 /** Liquid uses the first of several values and ignores the others, so this throws a TemplateMistake. */
@@ -100,16 +84,6 @@ function requireOneValue(postfix: readonly Token[], token: Token): void {
     `There are operators without values, or values without an operator between them. ${RAW_HINT}`,
     token,
   )
-}
-
-/** The filter `with`, if it calls the function before it. Throws a TemplateMistake if it is in any other place. */
-function callOf({ initial, filters }: Value, token: Token) {
-  const [first, ...others] = filters
-  const isCall = first?.name === 'with' && isPropertyAccessToken(initial.postfix[0])
-  if (others.some(({ name }) => name === 'with') || (first?.name === 'with' && !isCall)) {
-    throw new TemplateMistake(WITH_NEEDS_FUNCTION, token)
-  }
-  return isCall ? first : undefined
 }
 
 /** Throws a TemplateMistake for a range that might never end: with huge numbers, adding 1 has no effect. */

@@ -5,9 +5,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../../src/check/problem.js'
 import { unpaced } from '../../../src/core/pace.js'
-import { goneNames } from '../../../src/platform/config/gone-options.js'
 import { type ConfigSources, fastReplay, type LoadedConfig } from '../../../src/platform/config/load.js'
-import { variableOf } from '../../../src/platform/config/options.js'
 import { configSchema } from '../../../src/platform/config/schema.js'
 import { type Files, folderWith } from '../../command.js'
 import { loadConfig } from '../../configuration.js'
@@ -294,17 +292,6 @@ test.each([
   ],
 ])('a problem in the environment is reported with the name of the variable: %o', (env, complaint) => {
   expect(complaintsAbout({ env })).toEqual([complaint])
-})
-
-test.each(goneNames)('the option %s, which is gone, is refused by name, with what to do instead', name => {
-  const variable = variableOf(name.split('.'))
-  const yaml = name.split('.').reduceRight((value, key) => `{ ${key}: ${value} }`, '1')
-  const [complaint, ...others] = complaintsAbout({ yaml })
-  expect(complaint).toMatch(
-    new RegExp(`^platform\\.config\\.yaml:1:\\d+: ${name.replaceAll('.', '\\.')} is gone\\. [A-Z].+\\.$`),
-  )
-  expect(others).toEqual([])
-  expect(complaintsAbout({ env: { [variable]: '1' } })).toEqual([complaint?.replace(/^[^ ]+:/, `${variable}:`)])
 })
 
 test('an unknown variable in .env is reported as well', () => {
