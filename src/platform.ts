@@ -72,6 +72,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
       current,
       url,
       renew: () => delivery.renew(),
+      underWay: () => delivery.underWay(),
       port: () => delivery.port() || (listens ? port : 0),
     },
   )

@@ -2,10 +2,10 @@
 import { chunkOf } from '../chat/chunks.js'
 import { eventsIn, isStreamType } from '../chat/events.js'
 import { type Content, completionIn, contentOf, createSum, type VendorChunk } from '../chat/reader.js'
-import { CHUNKS_BEFORE_STOP, firstHalf } from '../chat/spoil.js'
 import type { Fault } from '../core/fault.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
+import { CHUNKS_BEFORE_STOP, firstHalf } from '../faults/spoil.js'
 import type { JournalEntry } from '../journal/index.js'
 import { type Ignore, type IgnoreOption, ignoreFrom, requestKey } from '../recordings/index.js'
 

@@ -95,3 +95,11 @@ export function characterStart(bytes: Buffer, place: number): number {
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
   return start
 }
+
+/** The events of a stream as they become whole, wherever the network cut it. */
+export async function* wholeEvents(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  const splitter = createEventSplitter()
+  for await (const piece of pieces) yield* splitter.push(piece)
+  const rest = splitter.rest()
+  if (rest.length > 0) yield rest
+}

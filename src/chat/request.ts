@@ -5,6 +5,7 @@ import { arrayOf, integer, maybe, numberBetween, open, text, where, word } from 
 import { emptyBody, invalidRequest } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonBody } from '../core/json.js'
+import { isOrdinary } from './ordinary.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 const flag = v.boolean('true or false')
@@ -113,6 +114,10 @@ export function chatIn(exchange: Pick<Exchange, 'body' | 'chat'>): ChatRequest {
   if (chat !== undefined) return chat as ChatRequest
   if (!body || body.length === 0) throw emptyBody()
   const value = jsonBody(body)
+  if (isOrdinary(value)) {
+    exchange.chat = value as ChatRequest
+    return value as ChatRequest
+  }
   if (Array.isArray(value)) throw invalidRequest('The request body must be an object, not an array.')
   const checked = check(chatRequest, value, { firstOnly: true, whole: 'The request body' })
   if (!('value' in checked))

@@ -33,7 +33,7 @@ export function trimChoices(
 function trimChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): TrimmedChoice {
   // A refusal replaces the text.
   const words = choice.refusal === undefined ? choice.text : null
-  const stopped = words === null ? undefined : beforeStop(words, request.stop)
+  const stopped = words === null || !request.stop ? undefined : beforeStop(words, request.stop)
   const budget = new TokenBudget(mostTokens(request), tokenizer)
 
   const reasoning = choice.reasoning === undefined ? undefined : budget.take(choice.reasoning)
@@ -65,8 +65,8 @@ function trimChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer):
 }
 
 /** The text before the first stop; `undefined` if the text contains none. */
-function beforeStop(text: string, stop: ChatRequest['stop']): string | undefined {
-  const stops = typeof stop === 'string' ? [stop] : (stop ?? [])
+function beforeStop(text: string, stop: NonNullable<ChatRequest['stop']>): string | undefined {
+  const stops = typeof stop === 'string' ? [stop] : stop
   let end = Number.POSITIVE_INFINITY
   for (const each of stops) {
     const at = each === '' ? -1 : text.indexOf(each)

@@ -94,7 +94,7 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
     endpoint: endpoint.isUndocumented ? undefined : `${endpoint.method} ${endpoint.path}`,
     contentType: headerIn(headers, 'content-type') ?? '',
     isWhole: isAll && outcome.complete,
-    requested: endpoint.path === CHAT ? requestedIn(exchange.body) : undefined,
+    requested: endpoint.callsModel ? requestedIn(exchange.body) : undefined,
     isQuoted: false,
   }
 }

@@ -75,6 +75,11 @@ export const uptimeMs: () => number = performance.now.bind(performance)
 /** At most this many pieces of a stream are timed, which is enough to show its pace. */
 export const MOST_TIMED_PIECES = 1000
 
+/** Notes that a piece is sent now. */
+export function recordTime(piecesAtMs: number[], startMs: number): void {
+  if (piecesAtMs.length < MOST_TIMED_PIECES) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
+}
+
 /**
  * Tommy Ettinger's Mulberry32: evenly distributed from 0 up to, but not including, 1. Cheap to seed, which matters
  * because each stream has its own.

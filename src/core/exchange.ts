@@ -1,5 +1,5 @@
 /** A request on its way through Standin, and the endpoints that answer it, with what the OpenAPI document says about them. */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
@@ -61,6 +61,8 @@ export const combinedAccess = (one: Access, other: Access): Access =>
 export interface Endpoint extends Omit<OwnPath, 'says'> {
   /** Whether a body is read before `reply` is called. */
   readonly takesBody: boolean
+  /** Whether it calls a model: its body is a chat, which rules, limits and the contract's judge read. */
+  readonly callsModel?: true
   /** Whether the user configured it, with a rule for example. Its body may be of any type. */
   readonly isConfigured?: true
   /** Whether its path is neither documented nor configured, so that only the live platform or a recording may know it. Its body may be of any type. */
@@ -110,7 +112,7 @@ export interface RunningTest {
   readonly isConcurrent?: true | undefined
 }
 
-/** One request until its answer has been sent. The stages of the request line (http/line.ts) fill in its fields. */
+/** One request until its answer has been sent. The steps of the request line (http/handle.ts) fill in its fields. */
 export interface Exchange {
   readonly method: string
   /** The requested path: undecoded, and without the query. */
@@ -160,6 +162,17 @@ export interface Exchange {
   nearest?: ClosestRecording | undefined
   /** How the answer violates the contract, once that was checked. */
   violations?: readonly Violation[]
+}
+
+/** A request that is under way: what node has of it, and its exchange. `Held` is what a hold has made of it. */
+export interface RequestContext<Held = unknown> {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly exchange: Exchange
+  /** Its number among all requests. */
+  readonly number: number
+  /** Set if a hold has taken the request, which is then journaled when its response closes. */
+  held: Held | undefined
 }
 
 /** What was actually sent to the client. */

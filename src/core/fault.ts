@@ -1,6 +1,7 @@
 /** Faults: how a failure is described in a rule, in the configuration, in a request to the control API and in a header. */
 import * as v from 'valibot'
 import { closed, described, filled, integer, list, map, numberBetween, optional, readAs, word } from '../check/forms.js'
+import { PlatformError } from './errors.js'
 import { isObject } from './json.js'
 
 const count = (least: number, what?: string) => integer(least, 1_000_000, what)
@@ -257,3 +258,42 @@ export const randomFaults = list(randomFaultSchema, 'faults')
 export const randomFaultsChange = closed({
   random: described(randomFaults, 'All random faults. They replace the previous ones.'),
 })
+
+/** The default message for each status. */
+const faultMessages: Readonly<Record<number, string>> = {
+  400: 'The request cannot be understood.',
+  401: 'The credential is not accepted.',
+  402: 'The account has no credit left.',
+  403: 'This is not allowed.',
+  404: 'Not found.',
+  408: 'The request took too long to arrive.',
+  409: 'The request conflicts with another one.',
+  413: 'The request body is too large.',
+  422: 'The request cannot be processed.',
+  429: 'Too many requests. Slow down and try again.',
+  500: 'Something went wrong on the server.',
+  502: 'The server behind this one gave no valid answer.',
+  503: 'The service is not available at the moment. Try again later.',
+  504: 'The server behind this one did not answer in time.',
+  529: 'The service is overloaded. Try again later.',
+}
+
+interface MadeError {
+  readonly status: number
+  readonly message?: string | undefined
+  /** In seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** The error that a fault or a hold makes. `code` is the auth backend's code. */
+export const madeError = ({ status, message, retryAfter }: MadeError, code: string, hint: string) =>
+  new PlatformError(
+    status,
+    code,
+    message ?? faultMessages[status] ?? `The answer is an error with status ${status}.`,
+    [
+      ...(status === 401 ? ['www-authenticate', 'Bearer'] : []),
+      ...(retryAfter === undefined ? [] : ['retry-after', String(retryAfter)]),
+    ],
+    { hint },
+  )

@@ -66,6 +66,7 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     path: CHAT,
     access,
     takesBody: true,
+    callsModel: true,
     describe: mode => describeChat(mode, takesAny ? undefined : modelIds),
     reply,
   }

@@ -10,7 +10,7 @@ import {
   type PathSource,
 } from '../core/exchange.js'
 import { type Pace, paceFrom } from '../core/pace.js'
-import { CHAT, documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
+import { documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'
 import { authorize } from '../keys/identify.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
@@ -26,7 +26,7 @@ export function withOwnPaths(routes: Routes, sources: readonly PathSource[]): Ro
     (method, path, scope) => {
       const found = routes.find(method, path)
       // Rules for chat completions are applied elsewhere (chat-completions.ts).
-      if (found) return path === CHAT ? found : documented(found)
+      if (found) return found.callsModel ? found : documented(found)
       return routes.has(path) ? undefined : ownEndpoint(sources, method, path, scope || undefined)
     },
     (path, scope) =>

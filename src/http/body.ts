@@ -41,37 +41,37 @@ export function keepEarlierBody(request: ReadRequest): void {
   else request[READ_BODY] = bodyIsGone()
 }
 
-type BodyCallback = (body: Buffer | PlatformError | undefined) => void
-
 /**
- * Reads the body and calls `done` once: with the body, with a 413 as soon as it exceeds the limit, or with `undefined`
- * when the client disconnects early. After a 413, the rest is discarded, so that the client can read the response.
+ * Reads the body: resolves to it, to a 413 as soon as it exceeds the limit, or to `undefined` when the client disconnects
+ * early. After a 413, the rest is discarded, so that the client can read the response.
  */
-export function readBody(request: IncomingMessage, limitBytes: number, done: BodyCallback): void {
-  const earlier = earlierBodyOf(request)
-  if (earlier) return done(Buffer.isBuffer(earlier) && earlier.length > limitBytes ? bodyTooLarge(limitBytes) : earlier)
+export function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+): Promise<Buffer | PlatformError | undefined> | Buffer | PlatformError {
+  const { [READ_BODY]: earlier } = request as ReadRequest
+  if (earlier) return Buffer.isBuffer(earlier) && earlier.length > limitBytes ? bodyTooLarge(limitBytes) : earlier
   const declaredBytes = Number(request.headers['content-length'])
-  if (declaredBytes > limitBytes) return done(bodyTooLarge(limitBytes))
-  if (declaredBytes === 0) return done(noBytes)
-
-  const chunks: Buffer[] = []
-  let size = 0
-  let isDone = false
-  function finish(result: Buffer | PlatformError | undefined): void {
-    if (isDone) return
-    isDone = true
-    done(result)
-  }
-  request.on('data', (chunk: Buffer) => {
-    if (isDone) return
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > limitBytes) finish(bodyTooLarge(limitBytes))
-    // The last byte has arrived. Node would emit `end` only in a later turn.
-    else if (size === declaredBytes) finish(chunks.length === 1 ? chunk : Buffer.concat(chunks))
+  if (declaredBytes > limitBytes) return bodyTooLarge(limitBytes)
+  if (declaredBytes === 0) return noBytes
+  return new Promise(done => {
+    let chunks: Buffer[] = []
+    let size = 0
+    // Calling `done` again has no effect.
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limitBytes) {
+        chunks = []
+        return done(bodyTooLarge(limitBytes))
+      }
+      chunks.push(chunk)
+      // The last byte has arrived. Node would emit `end` only in a later turn.
+      if (size === declaredBytes) done(chunks.length === 1 ? chunk : Buffer.concat(chunks))
+    })
+    // With a length, nothing more is needed than that, or that the client has left.
+    if (Number.isNaN(declaredBytes)) request.on('end', () => done(Buffer.concat(chunks)))
+    request.on('close', () => done(undefined))
   })
-  request.on('end', () => finish(Buffer.concat(chunks)))
-  request.on('close', () => finish(undefined))
 }
 
 /** What the journal shows of a body at most, and enough after it to recognize a secret at the end. */
@@ -85,15 +85,21 @@ export const isUnread = (request: IncomingMessage): boolean =>
   !request.destroyed &&
   (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined)
 
+interface Beginning {
+  readonly beginning: Buffer
+  /** The full size of a body that was cut. */
+  readonly cutFromBytes: number | undefined
+}
+
 /**
- * Reads the beginning of a refused request's body for the journal. Calls `done` once: when the body is complete or has
- * reached the size that the journal shows, when it takes too long, or when the client disconnects. `cutFromBytes` is the
- * full size of a body that was cut. The rest is discarded, so that the connection can be used again.
+ * Reads the beginning of a refused request's body for the journal. Resolves when the body is complete or has reached the
+ * size that the journal shows, when it takes too long, or when the client disconnects. The rest is discarded, so that the
+ * connection can be used again.
  */
-export function readBeginning(
-  request: IncomingMessage,
-  done: (beginning: Buffer, cutFromBytes: number | undefined) => void,
-): void {
+export const readBeginning = (request: IncomingMessage) =>
+  new Promise<Beginning>(done => collectBeginning(request, done))
+
+function collectBeginning(request: IncomingMessage, done: (read: Beginning) => void): void {
   const declaredBytes = Number(request.headers['content-length'])
   let chunks: Buffer[] | undefined = []
   let size = 0
@@ -102,7 +108,7 @@ export function readBeginning(
     const beginning = Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES))
     chunks = undefined
     clearTimeout(timer)
-    done(beginning, isWhole && size <= BEGINNING_BYTES ? undefined : declaredBytes || size)
+    done({ beginning, cutFromBytes: isWhole && size <= BEGINNING_BYTES ? undefined : declaredBytes || size })
   }
   // Even if the process was busy, node first reads what has arrived until then.
   const timer = setTimeout(() => setImmediate(finish, false), BEGINNING_MS)

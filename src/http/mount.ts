@@ -2,11 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
+import { type Outlet, setOutlet } from '../core/outlet.js'
 import { isControl } from '../core/paths.js'
 import { keepEarlierBody } from './body.js'
 import { type Entrance, pathOfTarget } from './entrance.js'
 import { errorReply } from './error-bodies.js'
-import { endAfterRequest, setWriter, type Writer } from './send.js'
+import { endAfterRequest } from './send.js'
 
 /**
  * Answers every request and never calls `next`. Works with `http.createServer`, express's `app.use`, and supertest.
@@ -29,7 +30,7 @@ export function createMount(answer: Entrance) {
     if (isControl(pathOfTarget(request.url ?? '/')) && !isOnLoopback(request))
       return refuse(request, response, loopbackOnly())
     keepEarlierBody(request)
-    setWriter(response, foreignWriter(response))
+    setOutlet(response, foreignOutlet(response))
     open.add(response)
     response.once('close', () => close(response))
     answer(request, response)
@@ -56,7 +57,7 @@ export function createMount(answer: Entrance) {
  * Sets headers one by one instead of as node's flat array, which some middleware cannot read. Headers that an app has set
  * on the response are kept, unless the answer sets them too.
  */
-const foreignWriter = (response: ServerResponse): Writer => ({
+const foreignOutlet = (response: ServerResponse): Outlet => ({
   writeHead(status, reason, headers) {
     for (let i = 0; i < headers.length; i += 2) response.removeHeader(headers[i] ?? '')
     for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] ?? '', headers[i + 1] ?? '')

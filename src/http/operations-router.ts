@@ -130,7 +130,7 @@ async function readJsonBody(
   if (!schema) return undefined
   if (isBodyOptional && !hasBody(request)) return validated(schema, {}, 'The request body')
   requireJson(request)
-  const bytes = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
+  const bytes = await readBody(request, limitBytes)
   if (bytes instanceof PlatformError) throw bytes
   // The client has disconnected.
   if (!bytes) throw unreadableRequest()

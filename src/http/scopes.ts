@@ -1,11 +1,10 @@
-/** The stage of the line that finds a request's scope by more than its headers and its caller. */
+/** Finds a request's scope by more than its headers and its caller. */
 import { anonymous, type Exchange } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { callsModel } from '../core/paths.js'
 import type { Identify } from '../keys/identify.js'
 import type { Scopes } from '../scopes/index.js'
 import type { ScopeSource } from '../scopes/options.js'
-import type { Stage } from './stage.js'
 
 export interface ScopeParts {
   readonly scopes: Scopes
@@ -16,28 +15,16 @@ export interface ScopeParts {
 }
 
 /** Finds the scope by the user that the body of a call to a model names, and by a credential that access did not require. */
-export const scopeByMore =
-  ({ scopes, scopesBy, identifyAnyway }: ScopeParts): Stage =>
-  (next, { when }) =>
-  context => {
-    const { exchange } = context
-    const { headers, authorization, caller } = exchange
-    const said = scopes.users.areAny() && scopesBy.includes('body') ? usersIn(exchange) : []
-    const identify = authorization !== undefined && caller.kind === 'anonymous' ? identifyAnyway : undefined
-    if (said.length === 0 && !identify) return next(context)
-
-    async function cluesOf() {
-      // Without a state there is no scope to find, and the request is refused elsewhere if it needs one.
-      if (said.length > 0 && !said.some(scopes.users.scopeOf)) await scopes.users.lookUp().catch(() => {})
-      const holder = async () => identify?.(authorization) ?? caller
-      return { headers, said, caller: await holder().catch(() => anonymous) }
-    }
-
-    when(context, cluesOf(), clues => {
-      scopes.decide(exchange, scopesBy, clues)
-      next(context)
-    })
-  }
+export async function scopeByMore(exchange: Exchange, { scopes, scopesBy, identifyAnyway }: ScopeParts): Promise<void> {
+  const { headers, authorization, caller } = exchange
+  const said = scopes.users.areAny() && scopesBy.includes('body') ? usersIn(exchange) : []
+  const identify = authorization !== undefined && caller.kind === 'anonymous' ? identifyAnyway : undefined
+  if (said.length === 0 && !identify) return
+  // Without a state there is no scope to find, and the request is refused elsewhere if it needs one.
+  if (said.length > 0 && !said.some(scopes.users.scopeOf)) await scopes.users.lookUp().catch(() => {})
+  const holder = async () => identify?.(authorization) ?? caller
+  scopes.decide(exchange, scopesBy, { headers, said, caller: await holder().catch(() => anonymous) })
+}
 
 /** OpenAI's `safety_identifier`, and `user`, its predecessor. */
 function usersIn({ method, path, endpoint, body }: Exchange): readonly string[] {

@@ -1,35 +1,151 @@
-/** Sends replies: the only place where our own answers become bytes. */
+/** Sends answers: our own replies, errors, and what the live platform says. */
 import type { ServerResponse } from 'node:http'
-import { MOST_TIMED_PIECES } from '../core/clock.js'
+import { createIds, recordTime, uptimeMs } from '../core/clock.js'
+import { internalError, PlatformError } from '../core/errors.js'
+import type { Outcome } from '../core/exchange.js'
 import { pacedText } from '../core/http.js'
-import { isOpenBody, MOST_WRITTEN_PIECES, type PacedBody, type Reply } from '../core/reply.js'
+import { outletOf } from '../core/outlet.js'
+import {
+  type Forward,
+  isOpenBody,
+  isWholeBody,
+  MOST_WRITTEN_PIECES,
+  type PacedBody,
+  type Reply,
+} from '../core/reply.js'
+import { earlierBodyOf, isUnread, readBeginning } from './body.js'
 import type { Pacer } from './pacer.js'
+import type { LineContext, LineParts, LineServices } from './surface.js'
 
-/**
- * What the code that sends answers may do with a response. Node's own has these members; `drain` and `close` are always
- * events of the response itself.
- */
-export interface Writer {
-  /** Headers are node's flat array of names and values. */
-  writeHead(status: number, reason: string | undefined, headers: string[]): unknown
-  /** Sends the head now, if the body begins later. */
-  flushHeaders(): void
-  /** Returns whether more may be written before `drain`. */
-  write(chunk: string | Buffer, encoding?: BufferEncoding): boolean
-  end(chunk?: string | Buffer, encoding?: BufferEncoding): unknown
-  readonly writableNeedDrain: boolean
+/** Sends a reply. Returns a promise if that takes until the response closes, as with a paced stream. */
+export function sendReply(
+  context: LineContext,
+  reply: Reply,
+  parts: LineParts,
+  { pacer }: LineServices,
+  error?: PlatformError,
+): Promise<void> | undefined {
+  const { request, response, exchange, surface, quota, live } = context
+  const { status, statusText, body, contentType, headers = noHeaders, tokens } = reply
+  // A recording has the request id of its live answer.
+  const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
+  const { origin } = request.headers
+  const { cors: allowed } = live ?? surface
+  const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
+  if (quota && tokens) quota.settle(tokens)
+  const shared = sharedHeaders(context, parts)
+  const more = shared.length === 0 ? headers : [...shared, ...headers]
+  const head = { statusText, contentType, cors, requestId, more }
+  const piecesAtMs: number[] = []
+  const isWhole = typeof body === 'string' || isWholeBody(body)
+  // Set before the first byte is sent, so that the journal also has streams that are cut.
+  const outcome = newOutcome(reply, error, requestId, isWhole ? undefined : piecesAtMs)
+  exchange.outcome = outcome
+  if (isWhole) {
+    sendComplete(response, head, { status, body }, exchange.bodyCutFromBytes !== undefined)
+    outcome.complete = true
+    return undefined
+  }
+  return new Promise(resolve => {
+    sendStream(response, head, { status, body: body as PacedBody }, { pacer, piecesAtMs }, (complete, sentBytes) => {
+      outcome.complete = complete
+      if (!complete) outcome.sentBytes = sentBytes
+      resolve()
+    })
+  })
 }
 
-const WRITER = Symbol('writer')
-type WrittenResponse = ServerResponse & { [WRITER]?: Writer }
-
-/** Puts a writer in front of a response that has sent nothing yet. */
-export function setWriter(response: WrittenResponse, writer: Writer): void {
-  response[WRITER] = writer
+/** Asks the live platform. Resolves when its answer was sent, and rejects if nothing of one was. */
+export async function forward(
+  context: LineContext,
+  { observer, recordedAs }: Forward,
+  parts: LineParts,
+  { report }: LineServices,
+): Promise<void> {
+  const { request, response, exchange, surface, hit, held } = context
+  if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
+  const proxy = await surface.live.proxy()
+  await new Promise<void>((resolve, reject) =>
+    proxy.forward({
+      request,
+      response,
+      exchange,
+      recordedAs,
+      ownHeaders: () => sharedHeaders(context, parts),
+      // A fault or a hold that splits the chunks needs an uncompressed body.
+      isUncompressed: hit !== undefined || held !== undefined,
+      observer,
+      report,
+      done: error => (error === undefined ? resolve() : reject(error)),
+    }),
+  )
 }
 
-/** What answers to this response are written to. */
-export const writerOf = (response: WrittenResponse): Writer => response[WRITER] ?? response
+/** Sends the error that has ended a request, in the format of its surface. Does not reject. */
+export async function sendError(
+  context: LineContext,
+  cause: unknown,
+  parts: LineParts,
+  services: LineServices,
+): Promise<void> {
+  const { response, exchange, hit } = context
+  const error = cause instanceof PlatformError ? cause : internalError()
+  if (error !== cause) services.report(cause)
+  if (error.more.tried) {
+    exchange.caller = { kind: 'refused', tried: error.more.tried }
+    if (parts.scopes.users.areAny()) parts.scopes.decide(exchange, parts.scopesBy)
+  }
+  if (hit && response.destroyed) return
+  // It is too late for an error body. The cut stream shows the client that something failed.
+  if (response.headersSent) return void response.destroy()
+  if (exchange.body === undefined) await keepBeginning(context)
+  if (response.destroyed) return
+  try {
+    await sendReply(context, context.surface.errorReply(error, exchange), parts, services, error)
+  } catch (failure) {
+    services.report(failure)
+    response.destroy()
+  }
+}
+
+/** Keeps the beginning of the body of a refused request, for the journal. */
+async function keepBeginning({ request, exchange }: LineContext): Promise<void> {
+  const earlierBody = earlierBodyOf(request)
+  if (Buffer.isBuffer(earlierBody)) exchange.body = earlierBody
+  if (earlierBody || !isUnread(request)) return
+  const { beginning, cutFromBytes } = await readBeginning(request)
+  exchange.body = beginning
+  if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
+}
+
+/** The headers that our own answers and live ones have: what is left of the limits, and the contract check's result. */
+function sharedHeaders({ exchange: { mode }, quota }: LineContext, { contractHeaders }: LineParts): readonly string[] {
+  const contract = mode === undefined || mode === 'emulate' ? noHeaders : contractHeaders()
+  return quota ? [...quota.headers(), ...contract] : contract
+}
+
+const noHeaders: readonly string[] = []
+const nextRequestId = createIds('req_', 16)
+
+const newOutcome = (
+  reply: Reply,
+  error: PlatformError | undefined,
+  requestId: string | undefined,
+  piecesAtMs: number[] | undefined,
+): Outcome => ({
+  status: reply.status,
+  answeredBy: reply.answeredBy,
+  error: error?.message,
+  code: error?.code,
+  hint: error?.more.hint,
+  remark: reply.remark,
+  requestId,
+  answer: reply,
+  upstream: reply.upstream,
+  beganMs: uptimeMs(),
+  piecesAtMs,
+  complete: false,
+})
 
 /** What a paced stream needs besides its body. */
 interface StreamOptions {
@@ -49,30 +165,30 @@ interface Head {
 }
 
 /** Writes a reply whose body is complete. `isEarly` says that the request may still be arriving. */
-export function sendComplete(
+function sendComplete(
   response: ServerResponse,
   head: Head,
   { status, body }: Pick<Reply, 'status' | 'body'>,
   isEarly: boolean,
 ): void {
-  const writer = writerOf(response)
+  const outlet = outletOf(response)
   const headers = flatHeaders(head)
   // Bytes are a stream of which all events are known. As with any other stream, no length is sent.
   if (typeof body !== 'string') {
-    writer.writeHead(status, head.statusText, headers)
-    if (Buffer.isBuffer(body)) return void writer.end(body)
+    outlet.writeHead(status, head.statusText, headers)
+    if (Buffer.isBuffer(body)) return void outlet.end(body)
     const text = pacedText(body)
-    return void writer.end(text, body.isLatin1 ? 'latin1' : encodingOf(text))
+    return void outlet.end(text, body.isLatin1 ? 'latin1' : encodingOf(text))
   }
   const size = Buffer.byteLength(body)
   // RFC 9110 §8.6: a 204 has no Content-Length, not even 0. The response to HEAD has that of the missing body, if it is
   // known.
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
-  writer.writeHead(status, head.statusText, headers)
+  outlet.writeHead(status, head.statusText, headers)
   const encoding = encodingOf(body, size)
   if (isEarly) endAfterRequest(response, body, encoding)
-  else writer.end(body, encoding)
+  else outlet.end(body, encoding)
 }
 
 /** Node joins head and text. As latin1, the text is copied as it is. */
@@ -87,13 +203,13 @@ const MOST_REST_MS = 2000
  */
 export function endAfterRequest(response: ServerResponse, body: string, encoding: BufferEncoding = 'utf8'): void {
   const { req: request } = response
-  const writer = writerOf(response)
-  if (request.complete || request.destroyed) return void writer.end(body, encoding)
-  writer.write(body, encoding)
+  const outlet = outletOf(response)
+  if (request.complete || request.destroyed) return void outlet.end(body, encoding)
+  outlet.write(body, encoding)
   const timer = setTimeout(end, MOST_REST_MS)
   function end(): void {
     clearTimeout(timer)
-    if (!response.destroyed) writer.end()
+    if (!response.destroyed) outlet.end()
   }
   request.resume().once('end', end)
   response.once('close', end)
@@ -114,7 +230,7 @@ export const KEEP_ALIVE_MS = 65_000
  * Sends a reply whose body has a pace or is still being written. When the response closes, calls `done` with whether all
  * of the body was written, and for a paced body with the number of bytes that were.
  */
-export function sendStream(
+function sendStream(
   response: ServerResponse,
   head: Head,
   { status, body }: { readonly status: number; readonly body: PacedBody },
@@ -122,10 +238,10 @@ export function sendStream(
   done: (complete: boolean, sentBytes?: number) => void,
 ): void {
   // Looked up for each piece, since a request under way can be held at any time.
-  const writer = () => writerOf(response)
-  writer().writeHead(status, head.statusText, flatHeaders(head))
+  const outlet = () => outletOf(response)
+  outlet().writeHead(status, head.statusText, flatHeaders(head))
   if (response.req.method === 'HEAD') {
-    writer().end()
+    outlet().end()
     return done(true)
   }
   const encoding = body.isLatin1 ? 'latin1' : 'utf8'
@@ -141,26 +257,21 @@ export function sendStream(
   const sink = {
     write(text: string) {
       note(text)
-      writer().write(text, encoding)
+      outlet().write(text, encoding)
     },
     end(text?: string) {
       if (text !== undefined) note(text)
       isComplete = true
-      writer().end(text, encoding)
+      outlet().end(text, encoding)
     },
-    isFull: () => writer().writableNeedDrain,
+    isFull: () => outlet().writableNeedDrain,
   }
   const stop = open ? open.play(sink) : pacer.play(body, sink)
   // The client learns at once that its request was accepted.
-  if (sentBytes === 0 && !isComplete) writer().flushHeaders()
+  if (sentBytes === 0 && !isComplete) outlet().flushHeaders()
   response.once('close', () => {
     stop()
     if (open) done(isComplete || open.isEndless)
     else done(isComplete, sentBytes)
   })
-}
-
-/** Notes that a piece is sent now. */
-export function recordTime(piecesAtMs: number[], startMs: number): void {
-  if (piecesAtMs.length < MOST_TIMED_PIECES) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
 }

@@ -13,7 +13,7 @@ import { allMethods, type Cors } from './cors.js'
 import { jsonRpcError, platformErrorReply } from './error-bodies.js'
 import { type ModeOf, mayUseLive, type OnMiss } from './modes.js'
 import { isTraversal } from './proxy/headers.js'
-import type { Live, Surface } from './stage.js'
+import type { Live, Surface } from './surface.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
 type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined

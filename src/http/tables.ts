@@ -6,7 +6,7 @@ import type { Identify } from '../keys/identify.js'
 import type { Gateway } from '../supabase/callers.js'
 import { authErrorReply, isOfGateway } from '../supabase/errors.js'
 import { allMethods, type Cors } from './cors.js'
-import type { Surface } from './stage.js'
+import type { Surface } from './surface.js'
 
 /** A request to the tables may have many rows. */
 const TABLES_BODY_BYTES = 100 * 1_048_576

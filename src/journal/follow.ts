@@ -6,8 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { uptimeMs } from '../core/clock.js'
 import type { JournaledExchange } from './fields.js'
 import { filterOf, type JournalFilter } from './filter.js'
-import type { Journal } from './journal.js'
-import { sizeOf } from './kept.js'
+import { type Journal, sizeOf } from './journal.js'
 
 /** At most this many exchanges wait for a slow reader. */
 const MOST_WAITING = 1000

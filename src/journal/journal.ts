@@ -1,13 +1,14 @@
 /** The journal: takes every exchange, keeps the latest, finds them again, and notifies followers. */
 import { uptimeMs } from '../core/clock.js'
-import type { Exchange } from '../core/exchange.js'
+import type { Exchange, RequestContext } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
+import type { Reply, UpstreamResponse } from '../core/reply.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
 import type { Redact } from '../redact/index.js'
 import { curlOf } from './curl.js'
+import { READ_BYTES } from './facts.js'
 import { briefOf, entryOf, flightOf, type JournaledExchange } from './fields.js'
 import { filterOf, type JournalFilter } from './filter.js'
-import { createKept } from './kept.js'
 import { createRunMarks } from './runs.js'
 
 /** As many requests as a long test run makes, and more than anybody reads back. */
@@ -28,6 +29,8 @@ interface JournalParts {
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
   readonly isPast?: IsFromBeforeReset
   readonly report?: (error: unknown) => void
+  /** The requests that have begun and not ended, the oldest first. */
+  readonly open?: () => Iterable<Pick<RequestContext, 'exchange' | 'number'>>
 }
 
 export function createJournal({
@@ -36,29 +39,30 @@ export function createJournal({
   redact,
   isPast = () => false,
   report = console.error,
+  open = () => [],
 }: JournalParts) {
   const kept = createKept(maxEntries, maxBytes)
   const followers = createListeners<[Exchange, number]>(report)
   const clearFollowers = createListeners<[scope: string | undefined]>(report)
   const beginningFollowers = createListeners<[]>(report)
-  const flights = createFlights(redact, isPast)
   const marked = withRuns(kept.all)
   let lastId = 0
   let clearedId = 0
   return {
     ...createLookup(marked, redact),
     ...createSelection(marked, { redact, maxEntries, isPast }),
-    ...flights.told,
-    /** Notes a request that has arrived, with its number among all requests. */
-    begin(exchange: Exchange, number: number): void {
-      flights.begin(exchange, number)
-      beginningFollowers.notify()
-    },
+    /** Called when a request has arrived. */
+    begin: beginningFollowers.notify,
+    /** The requests in flight that match, the oldest first. Their ids are none of the journal's. */
+    flights: (matches: (one: JournaledExchange) => boolean) =>
+      Array.from(open(), flightFrom)
+        .filter(one => matches(one) && !isPast(one.exchange) && !isFromDashboard(one.exchange))
+        .slice(0, MOST_FLIGHTS)
+        .map(one => flightOf(one, redact())),
     /** Calls `listener` each time a request arrives. Returns a function that stops this. */
     followBeginnings: (listener: () => void) => beginningFollowers.add(listener),
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
-      flights.end(exchange)
       if (isFromDashboard(exchange)) return
       const id = ++lastId
       const nowMs = uptimeMs()
@@ -99,24 +103,9 @@ function withRuns(all: All): All {
 /** The most requests in flight that are told; more could not be read. */
 const MOST_FLIGHTS = 50
 
-/** The requests that have begun and not ended. */
-function createFlights(redact: () => Redact, isPast: NonNullable<JournalParts['isPast']>) {
-  const begun = new Map<Exchange, JournaledExchange>()
-  return {
-    begin(exchange: Exchange, number: number): void {
-      const durationMs = uptimeMs() - exchange.startedMs
-      begun.set(exchange, { id: number, exchange, atMs: Date.now() - durationMs, durationMs })
-    },
-    end: (exchange: Exchange) => void begun.delete(exchange),
-    told: {
-      /** The requests in flight that match, the oldest first. */
-      flights: (matches: (one: JournaledExchange) => boolean) =>
-        [...begun.values()]
-          .filter(one => matches(one) && !isPast(one.exchange) && !isFromDashboard(one.exchange))
-          .slice(0, MOST_FLIGHTS)
-          .map(one => flightOf(one, redact())),
-    },
-  }
+function flightFrom({ exchange, number }: Pick<RequestContext, 'exchange' | 'number'>): JournaledExchange {
+  const durationMs = uptimeMs() - exchange.startedMs
+  return { id: number, exchange, atMs: Date.now() - durationMs, durationMs }
 }
 
 /**
@@ -200,4 +189,71 @@ function createLookup(all: All, redact: () => Redact) {
       return found && curlOf(found.exchange, redact(), url)
     },
   }
+}
+
+interface KeptExchange extends JournaledExchange {
+  /** The size when it was added. Checking its answer may make it larger later. */
+  readonly bytes: number
+}
+
+/** The latest exchanges, up to a number and a size. */
+function createKept(maxEntries: number, maxBytes: number) {
+  /** From the oldest to the newest. */
+  let all: KeptExchange[] = []
+  let totalBytes = 0
+  return {
+    all: (): readonly JournaledExchange[] => all,
+    add(id: number, exchange: Exchange, nowMs: number): void {
+      freeMemory(exchange)
+      const durationMs = nowMs - exchange.startedMs
+      const bytes = sizeOf(exchange)
+      all.push({ id, exchange, atMs: Date.now() - durationMs, durationMs, bytes })
+      totalBytes += bytes
+      while (all.length > maxEntries || (totalBytes > maxBytes && all.length > 1)) totalBytes -= all.shift()?.bytes ?? 0
+    },
+    remove(removed: readonly JournaledExchange[]): void {
+      const gone = new Set(removed)
+      all = all.filter(one => !gone.has(one))
+      totalBytes = all.reduce((sum, { bytes }) => sum + bytes, 0)
+    },
+  }
+}
+
+/** Drops what can be read again, and network buffers of which the bytes are only a small part. */
+function freeMemory(exchange: Exchange): void {
+  const { body, bodyCutFromBytes, outcome } = exchange
+  if (body && bodyCutFromBytes === undefined && body.length <= READ_BYTES) exchange.chat = undefined
+  if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
+  if (outcome?.answer?.kind === 'upstream') {
+    const { beginning } = outcome.answer
+    beginning.splice(0, beginning.length, Buffer.concat(beginning))
+  }
+}
+
+const TIME_BYTES = 8
+/** The memory that a piece of a body takes in addition to its bytes. */
+const PIECE_BYTES = 150
+const TEXT_BYTES = 24
+
+/** How much memory an exchange holds, counting only parts that can be large. */
+export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
+  const { answer, upstream, piecesAtMs } = outcome ?? {}
+  const bodyBytes = body?.length ?? 0
+  return (
+    path.length +
+    query.length +
+    // A parsed chat request is kept in addition to its bytes.
+    (chat ? 2 * bodyBytes : bodyBytes) +
+    (piecesAtMs?.length ?? 0) * TIME_BYTES +
+    (answer ? answerBytes(answer) : 0) +
+    (upstream ? answerBytes(upstream) : 0)
+  )
+}
+
+/** Counts the pieces of a stream in full, although they may be shared with their rule or recording. */
+function answerBytes(answer: Reply | UpstreamResponse): number {
+  if (answer.kind === 'upstream') return answer.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
+  const { body } = answer
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body.length
+  return body.pieces.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
 }

@@ -2,9 +2,9 @@
 
 import type { ChatRequest } from '../chat/request.js'
 import { PlatformError, refusal } from '../core/errors.js'
-import type { Caller } from '../core/exchange.js'
+import type { Caller, Endpoint } from '../core/exchange.js'
 import { retryHeaders } from '../core/http.js'
-import { CHAT, INDEX } from '../core/paths.js'
+import { INDEX } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
 import type { Counters, LimitWindow } from './counters.js'
 
@@ -25,9 +25,11 @@ interface Parts {
   readonly promptTokens: (request: ChatRequest) => number
 }
 
+type LimitedEndpoint = Partial<Pick<Endpoint, 'callsModel' | 'isConfigured'>>
+
 export interface Limits {
-  /** The quota of a request to `path`; `undefined` if nothing is limited. `isOwn` says that the user configured the path. */
-  quotaFor(caller: Caller, path: string, isOwn?: boolean): Quota | undefined
+  /** The quota of a request to `path`; `undefined` if nothing is limited. */
+  quotaFor(caller: Caller, path: string, endpoint?: LimitedEndpoint): Quota | undefined
 }
 
 /** The quota of one request. */
@@ -59,11 +61,11 @@ export function createLimits(parts: Parts): Limits | undefined {
   if (!limitsPrompts && !limitsCredentials) return undefined
   const anonymous = anonymousQuota(parts)
   return {
-    quotaFor(caller, path, isOwn = false) {
-      if (!isLimited(path) && !isOwn) return undefined
+    quotaFor(caller, path, { callsModel = false, isConfigured = false } = {}) {
+      if (!isLimited(path) && !isConfigured) return undefined
       const key = credentialKey(caller)
-      if (key !== undefined) return quotaOf(key, path === CHAT, parts)
-      return path === CHAT && limitsPrompts ? anonymous : undefined
+      if (key !== undefined) return quotaOf(key, callsModel, parts)
+      return callsModel && limitsPrompts ? anonymous : undefined
     },
   }
 }

@@ -16,8 +16,8 @@ import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { pathsOf, rulePaths, withOwnPaths } from '../endpoints/own-paths.js'
 import { createFaults } from '../faults/index.js'
 import { createAuthCors, createCors } from '../http/cors.js'
-import type { LineParts } from '../http/line.js'
 import type { ForwardContext } from '../http/proxy/proxied-request.js'
+import type { LineParts } from '../http/surface.js'
 import { liveAuthSurface, localAuthSurface, platformSurface } from '../http/surfaces.js'
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
@@ -119,11 +119,13 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
       auth: own.surface,
       tables: runtime.tables.surface(own.tables),
       scopes: runtime.scopes,
+      isScoped: runtime.scopes.dependOnCaller(),
       scopesBy: config.scopes.by,
       identifyAnyway: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
       limits: changed.limits,
       faults: changed.faults,
-      holds: runtime.holds,
+      mayFail: changed.faults.mayApply(),
+      holds: runtime.holds.areWaiting() ? runtime.holds : undefined,
       contractHeaders: runtime.violations.headers,
     }),
     applyChanges(changes) {

@@ -4,10 +4,11 @@ import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
 import { requestsWebSocket } from '../http/body.js'
 import { type App, createEntrance, createTraffic, pathOfTarget, type Traffic } from '../http/entrance.js'
-import { createLine, type LineParts, type LineServices } from '../http/line.js'
+import { createLine, type LineOptions } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
 import { createMount, refuse } from '../http/mount.js'
 import { createPacer } from '../http/pacer.js'
+import type { LineParts } from '../http/surface.js'
 import type { Journal } from '../journal/index.js'
 
 export type Delivery = ReturnType<typeof createDelivery>
@@ -19,7 +20,7 @@ interface Dependencies {
   readonly loadApp: () => Promise<App>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
-  readonly runningTest: LineServices['runningTest']
+  readonly runningTest: LineOptions['runningTest']
 }
 
 /** Used if no port is opened. */
@@ -28,7 +29,7 @@ const noListener: Listener = { port: 0, stop: async () => {}, renew: () => {} }
 export function createDelivery({ line: parts, journal, loadApp, warn, report, runningTest }: Dependencies) {
   const traffic = createTraffic()
   const line = createLine(parts, {
-    begin: journal.begin,
+    onBegin: journal.begin,
     add: journal.add,
     onEnd: traffic.onEnd,
     pacer: createPacer(),

@@ -3,6 +3,7 @@
 import { createViolations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
+import type { RequestContext } from '../core/exchange.js'
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
 import { createChances, createFaultCalls, faultCallFromCode } from '../faults/index.js'
 import { Holds } from '../holds/index.js'
@@ -42,6 +43,8 @@ interface Later {
   readonly url: () => string
   /** Rebuilds the request line. */
   readonly renew: () => void
+  /** The requests that are under way. */
+  readonly underWay: () => Iterable<RequestContext>
 }
 
 export type Runtime = ReturnType<typeof createRuntime>
@@ -65,7 +68,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew, async users => (usersAreElsewhere() ? [] : findUsers(state, users)))
-  const journal = createJournal({ redact, isPast: scopes.isFromBeforeReset, report })
+  const journal = createJournal({ redact, isPast: scopes.isFromBeforeReset, report, open: later.underWay })
   const apiKeys = createApiKeys({ state, report, now: clock.now, usersAreElsewhere })
   state.onRevoked(() => current().authenticator.forget())
   const modes = createModes(opened.loaded, { loaded, warn, port: later.port })

@@ -2,7 +2,6 @@
 
 import type { Exchange } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
-import { CHAT } from '../core/paths.js'
 import { once } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies, mismatchOf } from './chat/index.js'
@@ -102,9 +101,11 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     /** Checks whether a reply is what its request asked for. Returns a sentence for the log. */
     mismatch: mismatchOf,
     /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
-    faultFor: (exchange: Exchange) => (exchange.path === CHAT ? faultFor(exchange) : paths()?.faultFor(exchange)),
+    faultFor: (exchange: Exchange) =>
+      exchange.endpoint?.callsModel ? faultFor(exchange) : paths()?.faultFor(exchange),
     /** Whether a rule that was added at run time answers a chat. Does not count as an answer. */
-    isAnsweredNow: (exchange: Exchange) => !atRunTime.isEmpty && exchange.path === CHAT && isAnsweredNow(exchange),
+    isAnsweredNow: (exchange: Exchange) =>
+      !atRunTime.isEmpty && exchange.endpoint?.callsModel === true && isAnsweredNow(exchange),
     /** The replies of rules for paths; `undefined` while there are none. */
     get http() {
       return paths()

@@ -5,7 +5,7 @@ import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
 import { metaKeys, metaOf } from '../core/json-rpc.js'
-import { CHAT, lookupMethod } from '../core/paths.js'
+import { lookupMethod } from '../core/paths.js'
 import { compileChatWhen } from './chat/form.js'
 import { ChatInput, findChat } from './chat/input.js'
 import type { Condition, MatchInput } from './conditions/value-tests.js'
@@ -48,7 +48,7 @@ const tested =
   }
 
 function chatInputOf(exchange: Exchange): ChatInput | undefined {
-  const request = exchange.path === CHAT ? findChat(exchange) : undefined
+  const request = exchange.endpoint?.callsModel ? findChat(exchange) : undefined
   return request && new ChatInput(request, exchange)
 }
 

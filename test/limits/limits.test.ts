@@ -21,7 +21,7 @@ function limitsWith(settings: Partial<LimitSettings>, maxPromptTokensOf: Record<
     promptTokens: ({ seed }) => seed ?? 0,
   })
   const passFor = (caller: Caller, path = CHAT) => {
-    const pass = limits?.quotaFor(caller, path)
+    const pass = limits?.quotaFor(caller, path, path === CHAT ? { callsModel: true } : {})
     if (!pass) throw new Error(`nothing is limited on ${path}`)
     return pass
   }

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { PlatformError } from '../../core/errors.js'
 import type { Exchange, Outcome } from '../../core/exchange.js'
 import { headerIn } from '../../core/http.js'
+import { reset } from '../../core/outlet.js'
 import { callsModel } from '../../core/paths.js'
 import type { ResponseObserver } from '../../core/reply.js'
-import { reset } from '../damage.js'
 import type { ForwardedCredential } from './credentials.js'
 
 /** What to forward, and how. */

@@ -1,8 +1,9 @@
 /** Sends an answer of the live platform to the client as it arrives, and errors in the documented form. */
 import { createEventSplitter, dataOf } from '../../chat/events.js'
-import { uptimeMs } from '../../core/clock.js'
+import { recordTime, uptimeMs } from '../../core/clock.js'
 import { upstreamTimeout, upstreamUnreadable } from '../../core/errors.js'
 import { headerIn, noBytes, withOwnAddresses } from '../../core/http.js'
+import { outletOf } from '../../core/outlet.js'
 import type { UpstreamResponse } from '../../core/reply.js'
 import {
   documentedError,
@@ -12,7 +13,6 @@ import {
   MOST_KEPT_BYTES,
   upstreamResponse,
 } from '../documented-error.js'
-import { recordTime, writerOf } from '../send.js'
 import { replaceHeaders, withoutHopByHop } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
@@ -93,7 +93,7 @@ function sendHead(
     sentHeaders.push(...proxied.settings.corsFor(proxied.context.exchange.headers.origin))
   }
   response.sendDate = headerIn(live, 'date') === undefined
-  writerOf(response).writeHead(status, statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
+  outletOf(response).writeHead(status, statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), sentHeaders)
   setOutcome(proxied, { status, headers, upstream, remark, piecesAtMs })
 }
 
@@ -131,8 +131,7 @@ export function keepForJournal({ outcome }: ProxiedRequest, bytes: Buffer): void
 function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySink {
   const { context, observer } = proxied
   const { response } = context
-  // Looked up for each part, since a request under way can be held at any time.
-  const writer = () => writerOf(response)
+  const outlet = () => outletOf(response)
   const { headers } = head
   const rest = restOf(proxied)
   // Nothing drains any more once the client has left.
@@ -145,13 +144,13 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
   // Sends the head soon, since the first token of a stream may be seconds away. Uses an empty write, because
   // flushHeaders() would encode the header values as UTF-8 and so change them.
   process.nextTick(() => {
-    if (!isBegun && !proxied.isOver) writer().write(noBytes)
+    if (!isBegun && !proxied.isOver) outlet().write(noBytes)
   })
   return {
     add(bytes) {
       if (proxied.isOver) return rest.add(bytes)
       isBegun = true
-      if (!writer().write(bytes)) {
+      if (!outlet().write(bytes)) {
         flow.pause()
         response.once('drain', () => flow.resume())
       }
@@ -163,7 +162,7 @@ function sendBody(proxied: ProxiedRequest, head: AnswerHead, flow: Flow): BodySi
       if (proxied.isOver) return rest.end()
       isBegun = true
       proxied.completeAnswer()
-      writer().end()
+      outlet().end()
     },
   }
 }
@@ -206,7 +205,7 @@ function sendError(proxied: ProxiedRequest, head: AnswerHead): BodySink {
         : { headers, body }
       const message = [refusal, errorMessageIn(sent.body)].filter(Boolean).join(' ') || undefined
       sendHead(proxied, head, { ...sent, remark: () => message })
-      writerOf(context.response).end(sent.body)
+      outletOf(context.response).end(sent.body)
       keepForJournal(proxied, sent.body)
       proxied.completeAnswer(isWhole)
       if (!isWhole) proxied.endConnection()

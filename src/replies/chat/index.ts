@@ -8,7 +8,6 @@ import { ProblemsError } from '../../check/problem.js'
 import { noRuleMatches } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
-import { CHAT } from '../../core/paths.js'
 import { defaultReply, offeredTools } from '../default-reply.js'
 import type { ReadyRule } from '../dialect.js'
 import { createEngine, type RuleSources } from '../engine.js'
@@ -164,7 +163,7 @@ export function conditionsOn(when: unknown) {
     when: checked.value.when,
     /** Whether an exchange meets them. */
     fit(exchange: Exchange): boolean {
-      if (exchange.path !== CHAT) return false
+      if (!exchange.endpoint?.callsModel) return false
       const request = findChat(exchange)
       if (!request) return false
       const input = new ChatInput(request, exchange)

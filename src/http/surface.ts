@@ -1,67 +1,57 @@
-/**
- * The building blocks of the line: stages, the requests that pass through them, and the surfaces that serve a prefix of
- * paths.
- */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+/** What the request line consists of: surfaces, each of which serves a prefix of paths, and what else is switched on. */
 import type { PlatformError } from '../core/errors.js'
-import type { Caller, Exchange, Outcome } from '../core/exchange.js'
+import type { Caller, Exchange, RequestContext } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import type { Answer, Reply } from '../core/reply.js'
-import type { Holding } from '../holds/index.js'
-import type { Quota } from '../limits/index.js'
+import type { Hit } from '../faults/hit.js'
+import type { Faults } from '../faults/index.js'
+import type { HeldRequest } from '../holds/held.js'
+import type { Holds } from '../holds/index.js'
+import type { Limits, Quota } from '../limits/index.js'
 import type { Cors } from './cors.js'
 import type { ModeOf } from './modes.js'
+import type { Pacer } from './pacer.js'
 import type { Upstream } from './proxy.js'
+import type { ScopeParts } from './scopes.js'
 
-/** One request on its way through the line. */
-export interface RequestContext {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly exchange: Exchange
-  /** Its number among all requests. */
-  readonly number: number
+/** What the line consists of. What is switched off is not there. */
+export interface LineParts extends ScopeParts {
+  readonly platform: Surface
+  /** The auth backend below /auth/v1. */
+  readonly auth: Surface
+  /** The tables below /rest/v1, if there are any. */
+  readonly tables?: Surface | undefined
+  /** Whether more than its headers may decide to which test a request belongs. */
+  readonly isScoped: boolean
+  /** The limits of each credential, if there are any. */
+  readonly limits?: Limits | undefined
+  /** The holds, while they wait for requests. */
+  readonly holds?: Holds | undefined
+  readonly faults: Faults
+  /** Whether a fault may hit a request that does not ask for one. */
+  readonly mayFail: boolean
+  /** The headers with the contract check's result for answers that are not emulated, as node's flat array. */
+  readonly contractHeaders: () => readonly string[]
+}
+
+export interface LineServices {
+  readonly pacer: Pacer
+  /** Called with internal errors. */
+  readonly report: (error: unknown) => void
+  /** Adds an exchange that has ended to the journal. Does not throw. */
+  readonly end: (context: LineContext) => void
+}
+
+/** One request on its way along the line. */
+export interface LineContext extends RequestContext<HeldRequest> {
   readonly surface: Surface
   /** Set if the request may reach the live platform. It is then refused if it comes from a foreign page. */
   readonly live: Live | undefined
   /** What the limits of its credential allow the request. */
   quota: Quota | undefined
-  answer: Answer | undefined
-  /** Whether a fault is applied. The fault then journals the exchange. */
-  hasFault: boolean
-  /** Set if a hold has taken the request, which is then journaled when its response closes. */
-  held: HeldRequest | undefined
+  /** The fault that has hit it. */
+  hit: Hit | undefined
 }
-
-/** A request that a hold has taken. */
-export interface HeldRequest {
-  /** The id of the hold. */
-  readonly id: string
-  readonly isWaiting: boolean
-  /** Holds everything from now on. */
-  holdNow(holding: Holding): void
-  /** Called before the answer is written. */
-  attach(): void
-  /** Corrects the outcome of an answer of which not everything was sent. */
-  correct(outcome: Outcome | undefined): void
-}
-
-export type Step = (context: RequestContext) => void
-
-/** What a stage may do with a request besides passing it on to the next stage. */
-export interface Exits {
-  /** Calls `then` with a value or the result of a promise. A value is passed on at once, since awaiting costs a turn of the event loop. */
-  when<T>(context: RequestContext, value: T | Promise<T>, then: (value: T) => void): void
-  fail(context: RequestContext, cause: unknown): void
-  /** Sends the answer. */
-  deliver: Step
-  /** Journals the exchange, unless a fault does so. */
-  end: Step
-  /** Journals the exchange. */
-  journal: Step
-}
-
-/** One part of the line: creates a step that passes requests on to the next step. */
-export type Stage = (next: Step, ends: Exits) => Step
 
 /** Serves the paths of the platform or of the auth backend: finds endpoints and callers, and gets answers. */
 export interface Surface {

@@ -1,7 +1,8 @@
 /** Spoils what a completion or a stream says: stops it in the middle, or breaks the arguments of its tool calls. */
+
+import { chunkOf } from '../chat/chunks.js'
+import { completionIn, type VendorCall, type VendorChunk } from '../chat/reader.js'
 import { jsonOf } from '../core/json.js'
-import { chunkOf } from './chunks.js'
-import { completionIn, type VendorCall, type VendorChunk } from './reader.js'
 
 /** A stream stops with another reason after the role and two pieces. */
 export const CHUNKS_BEFORE_STOP = 3

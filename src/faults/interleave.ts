@@ -1,7 +1,7 @@
 /** Mixes the fragments of parallel tool calls in a stream, as some models send them. */
-import { chunkOf } from './chunks.js'
-import { createEventSplitter } from './events.js'
-import type { JsonFields, VendorCall, VendorChunk } from './reader.js'
+import { chunkOf } from '../chat/chunks.js'
+import { createEventSplitter } from '../chat/events.js'
+import type { JsonFields, VendorCall, VendorChunk } from '../chat/reader.js'
 import { sseEvent } from './spoil.js'
 
 type Choice = NonNullable<VendorChunk['choices']>[number]

@@ -1,0 +1,158 @@
+/** The life of a request, from its arrival to its entry in the journal: the whole line, read from top to bottom. */
+import type { IncomingMessage } from 'node:http'
+import { type ChatRequest, chatIn } from '../chat/request.js'
+import { notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
+import { type Caller, usesRecordings } from '../core/exchange.js'
+import { MOST_LEVELS, requireModestJson } from '../core/json.js'
+import { Hit } from '../faults/hit.js'
+import { type ChosenFault, FAULT_HEADER } from '../faults/index.js'
+import { holdBeforeAnswer } from '../holds/held.js'
+import { authorize } from '../keys/identify.js'
+import { isJson, isUnread, readBody, requireJson } from './body.js'
+import { allMethods, isPreflight, preflightHeaders } from './cors.js'
+import { scopeByMore } from './scopes.js'
+import { forward, sendError, sendReply } from './send.js'
+import type { LineContext, LineParts, LineServices } from './surface.js'
+
+/**
+ * Never rejects: every request gets an answer, even if something fails, and is then journaled. Long because it is the whole
+ * line, with nothing of it elsewhere.
+ */
+export async function handle(context: LineContext, parts: LineParts, services: LineServices): Promise<void> {
+  const { request, response, exchange, surface, live } = context
+  const { headers } = request
+  const { scopes, scopesBy, limits, holds, faults } = parts
+  try {
+    // 1. Accept: a request names one host, and one that may reach the live platform comes from no foreign page.
+    requireOneHost(request)
+    live?.origins.requireOwn(headers, live.mayBeLinked(exchange.path))
+
+    // A page asks first whether it may send its request.
+    if (exchange.method === 'OPTIONS') {
+      const allowed = await optionsHeaders(context)
+      if (allowed) {
+        const reply = { kind: 'reply', status: 204, contentType: '', body: '', headers: allowed } as const
+        return await sendReply(context, reply, parts, services)
+      }
+    }
+
+    // 2. Identify: the surface knows the endpoint and the caller, and both may name the test.
+    const caller = parts.isScoped ? enterAnyScope(context) : surface.enter(exchange)
+    exchange.caller = caller instanceof Promise ? await caller : caller
+    if (parts.isScoped) scopes.decide(exchange, scopesBy)
+    // `close` has already fired, so no event would end the exchange. From here on, leaving means the journal.
+    if (response.destroyed) return
+
+    // 3. Authorize: the endpoint says who may call it, and limits how often.
+    const { endpoint } = exchange
+    if (endpoint) authorize(exchange.caller, endpoint)
+    if (limits) {
+      context.quota = limits.quotaFor(exchange.caller, exchange.path, endpoint)
+      context.quota?.request()
+    }
+
+    // 4. Read: a live platform gets every body, even where none is expected.
+    const takesBody = endpoint?.takesBody !== false
+    if (takesBody || (live && isUnread(request))) {
+      const isOfAnyType = endpoint?.isUndocumented || endpoint?.isConfigured
+      if (takesBody && surface.requiresJsonType && !isOfAnyType) requireJson(request)
+      const read = readBody(request, surface.bodyLimitBytes)
+      const body = read instanceof Promise ? await read : read
+      if (body === undefined) return
+      if (body instanceof PlatformError) {
+        exchange.bodyCutFromBytes = surface.bodyLimitBytes
+        throw body
+      }
+      exchange.body = body
+      if (body.length > MOST_LEVELS && (!endpoint?.isUndocumented || isRecordable(context))) requireModestJson(body)
+    }
+    if (parts.isScoped) await scopeByMore(exchange, parts)
+    const chat = context.quota?.countsChat && !response.destroyed ? readableChat(context) : undefined
+    const endStream = chat && context.quota?.chat(chat)
+    if (endStream) response.once('close', endStream)
+
+    // 5. Wait or fail, if a test wants that: before the answer is made, so that it has no effect.
+    if (holds && !exchange.isWebSocket && !(await holdBeforeAnswer(context, holds, surface.faultCode))) return
+    if (parts.mayFail || headers[FAULT_HEADER] !== undefined) {
+      const early = surface.drawsFaultsFirst ? () => faults.ruledOrRandom(exchange) : () => undefined
+      if (!(await strike(context, faults.requested(exchange) ?? early()))) return
+    }
+
+    // 6. Decide: our own reply, or to ask the live platform. A rule, or chance, may add a fault.
+    const decided = surface.answer(exchange)
+    const answer = decided instanceof Promise ? await decided : decided
+    if ((answer.fault || faults.areRandom) && !context.hit && !surface.drawsFaultsFirst) {
+      if (!(await strike(context, faults.ruledOrRandom(exchange, answer)))) return
+    }
+
+    // 7. Send. What waits for the network here is a stream, or the live platform.
+    if (response.destroyed) return
+    context.held?.attach()
+    const sending =
+      answer.kind === 'forward'
+        ? forward(context, answer, parts, services)
+        : sendReply(context, answer, parts, services)
+    if (sending) await sending
+  } catch (error) {
+    // Whatever goes wrong above becomes an error body, in the format of the surface.
+    await sendError(context, error, parts, services)
+  } finally {
+    // 8. Journal: always, and last. What a fault or a hold has left of an answer is known when the response closes.
+    const { hit, held } = context
+    if ((hit || held) && !response.destroyed) await new Promise(resolve => response.once('close', resolve))
+    if (hit) exchange.outcome = hit.outcome(exchange.outcome, response.writableFinished)
+    held?.correct(exchange.outcome)
+    services.end(context)
+  }
+}
+
+/**
+ * Throws a 400 unless an HTTP/1.1 request has exactly one Host header (RFC 9112 §3.2); node joins two of them with a
+ * comma. Throws a 417 for any expectation but the one that is defined (RFC 9110 §10.1.1), which node handles itself.
+ */
+function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
+  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
+}
+
+/** The headers of the answer to OPTIONS; `undefined` if it is treated like any other request. */
+async function optionsHeaders({ request, exchange, surface }: LineContext): Promise<readonly string[] | undefined> {
+  if (isPreflight(request.headers)) return preflightHeaders(request.headers)
+  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+  const methods = exchange.path === '*' ? allMethods : await surface.methodsOf(exchange)
+  return methods && ['allow', methods.join(', ')]
+}
+
+/** Finds the endpoint among those of all scopes, since the caller may decide otherwise than the headers. */
+function enterAnyScope({ surface, exchange }: LineContext): Caller | Promise<Caller> {
+  const { scope } = exchange
+  exchange.scope = ''
+  try {
+    return surface.enter(exchange)
+  } finally {
+    exchange.scope = scope
+  }
+}
+
+/** Bodies for paths that only the live platform knows may be of any type. They are parsed only in order to record them. */
+const isRecordable = ({ request, exchange, surface: { modeOf } }: LineContext) =>
+  modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
+
+/** Returns `undefined` for an invalid chat request that is not emulated, since the live platform may accept it. */
+function readableChat({ exchange, surface }: LineContext): ChatRequest | undefined {
+  try {
+    return chatIn(exchange)
+  } catch (error) {
+    if ((surface.modeOf?.(exchange) ?? 'emulate') !== 'emulate' && error instanceof PlatformError) return undefined
+    throw error
+  }
+}
+
+/** Lets a fault hit the request, if there is one. Resolves to whether an answer is still wanted. */
+async function strike(context: LineContext, chosen: ChosenFault | undefined): Promise<boolean> {
+  const { response, surface } = context
+  if (!chosen) return true
+  if (response.destroyed) return false
+  context.hit = new Hit(chosen)
+  return context.hit.begin(response, surface.faultCode)
+}
