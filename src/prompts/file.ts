@@ -68,7 +68,8 @@ export async function writePrompts(parts: PromptsToWrite) {
   return whileLocked(`${file}.lock`, async () => {
     const before = textBefore(file)
     const prompts = changedPrompts(before === undefined ? nothing : promptsIn(before, file, parts), parts)
-    const written = `${HEADING}${yamlText(prompts)}\n`
+    // Blank lines between definitions, so that Git can merge a changed text with an added one.
+    const written = `${HEADING}${yamlText(prompts, '', prompts.definitions)}\n`
     if (written !== before) replaceFile(file, written)
     return { file: displayPath(file), prompts, hasChanged: written !== before }
   })

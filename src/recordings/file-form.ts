@@ -87,15 +87,20 @@ export const questionForm = open({ ...heading, request: requestForm })
  */
 export function yamlText(value: unknown, margin = '', spaced?: unknown): string {
   if (Array.isArray(value) && value.length > 0) return listText(value, margin, spaced)
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return scalarText(value, margin)
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    return scalarText(value, margin, spaced === WITHIN)
   return Object.entries(value)
-    .map(([key, item]) => fieldText(key, item, margin, spaced))
+    .map(([key, item]) => fieldText(key, item, margin, value === spaced ? WITHIN : spaced))
     .join(value === spaced ? `\n\n${margin}` : `\n${margin}`)
 }
 
+/** In place of `spaced` within its fields: a text that keeps its last lines would take the blank line after it for one of them. */
+const WITHIN = Symbol('within fields with blank lines between them')
+
 /** Numbers go on one line, since vectors have thousands of them. */
 function listText(list: readonly unknown[], margin: string, spaced: unknown): string {
-  if (list.every(item => typeof item === 'number')) return `[${list.map(item => scalarText(item, margin)).join(', ')}]`
+  if (list.every(item => typeof item === 'number'))
+    return `[${list.map(item => scalarText(item, margin, false)).join(', ')}]`
   return list.map(item => `- ${yamlText(item, `${margin}  `, spaced)}`).join(`\n${margin}`)
 }
 
@@ -103,7 +108,7 @@ function fieldText(key: string, value: unknown, margin: string, spaced: unknown)
   const name = isPlainYaml(key) ? key : quotedYaml(key)
   // YAML looks for the colon of a key within 1,024 characters only.
   const keyText = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
-  if (!isBlock(value)) return `${keyText} ${yamlText(value, margin)}`
+  if (!isBlock(value)) return `${keyText} ${yamlText(value, margin, spaced)}`
   return `${keyText}\n${margin}  ${yamlText(value, `${margin}  `, spaced)}`
 }
 
@@ -113,10 +118,10 @@ const isBlock = (value: unknown) =>
     ? value.some(item => typeof item !== 'number')
     : typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
-function scalarText(value: unknown, margin: string): string {
+function scalarText(value: unknown, margin: string, isSpaced: boolean): string {
   switch (typeof value) {
     case 'string':
-      return stringText(value, `${margin}  `)
+      return isSpaced && value.endsWith('\n\n') ? quotedLines(value, `${margin}  `) : stringText(value, `${margin}  `)
     case 'number':
       if (Number.isFinite(value)) return String(value)
       return value > 0 ? '.inf' : '-.inf'

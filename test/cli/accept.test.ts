@@ -133,6 +133,31 @@ test('a changed sentence costs two commands: the run says once what differs, acc
   expect(await accept()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to accept/) })
 })
 
+test('branches that each accept another change, a sentence, a parameter and a tool, merge in Git without a conflict, prompts.yaml included, and replay', async () => {
+  const { git, nearest, accept, replay, dir } = await recordedSuite({ prompts: true })
+  const changes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    sentence: { SYSTEM: 'You are a guide. Answer in one sentence. Never guess.' },
+    parameter: { TEMPERATURE: '0.2' },
+    tool: { MORE_TOOL: 'get_time' },
+  }
+  git('branch', 'recorded')
+  for (const [name, change] of Object.entries(changes)) {
+    git('checkout', '-q', '-b', name, 'recorded')
+    await nearest(change)
+    expect(await accept()).toMatchObject({ code: 0, stderr: '' })
+    expect(await replay(change)).toMatchObject({ code: 0 })
+    git('add', '.')
+    git('commit', '-qm', name)
+  }
+  git('checkout', '-q', 'sentence')
+  for (const name of ['parameter', 'tool']) git('merge', '-q', '-m', 'merged', name)
+  expect(await replay(Object.assign({}, ...Object.values(changes)))).toMatchObject({ code: 0 })
+  expect(git('status', '--short')).toBe('')
+  expect(await run(['recordings', 'prompts', '--recordings', dir])).toMatchObject({
+    stdout: expect.stringContaining(', as before.'),
+  })
+})
+
 test.each([
   ['another model', { MODEL: 'gpt-5-mini' }, /requests differ in model: "gpt-4o-mini" → "gpt-5-mini"/, RECORDINGS],
   [

@@ -281,3 +281,15 @@ test('no line is folded, and YAML aliases are not used', () => {
   expect(text.split(same.content)).toHaveLength(3)
   expect(text).not.toMatch(/[&*]\w/)
 })
+
+test('a message that ends with blank lines is restored, although a blank line separates it from the tools', () => {
+  const messages = [{ role: 'user', content: 'Where is it?\n\n' }]
+  const request = asking({
+    ...question,
+    messages,
+    tools: [{ type: 'function', function: { name: 'find' } }],
+    stop: 'x\n\n',
+  })
+  const recording = answered('{}', request)
+  expect(recordingIn(recordingText(recording), 'file.yaml').request).toEqual(request)
+})

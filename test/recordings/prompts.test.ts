@@ -78,6 +78,7 @@ definitions:
     text: |-
       You are the agent of a shop.
       Answer briefly.
+
   tool get_order:
     tokens: 25
     json:
@@ -86,12 +87,14 @@ definitions:
       parameters:
         properties: {}
         type: object
+
   schema verdict:
     tokens: 12
     json:
       name: verdict
       schema:
         type: object
+
   parameters:
     json:
       model: gpt-4o-mini
