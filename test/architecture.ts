@@ -48,7 +48,8 @@ export const budgets: Readonly<Record<string, number>> = {
   // 2026-11-28: the names that projects use for the addresses and keys, their .env files, and what still points elsewhere.
   environment: 450,
   // 2026-11-28: what a fault does to a request and its answer came from http and chat; what a hold does, from http.
-  faults: 780,
+  // 2026-11-29: 60 for answers that are lost after the effect, and the Idempotency-Key that finds them.
+  faults: 840,
   holds: 630,
   // 2026-11-28: an answer is read on for a recording after its client has left. What faults and holds do went to their folders.
   http: 4080,

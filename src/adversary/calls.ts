@@ -5,6 +5,7 @@ import { type Content, completionIn, contentOf, createSum, type VendorChunk } fr
 import type { Fault } from '../core/fault.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
+import { REPLAYED_HEADER } from '../faults/index.js'
 import { CHUNKS_BEFORE_STOP, firstHalf } from '../faults/spoil.js'
 import type { JournalEntry } from '../journal/index.js'
 import { type Ignore, type IgnoreOption, ignoreFrom, requestKey } from '../recordings/index.js'
@@ -34,6 +35,8 @@ export interface ClientCall {
   readonly sdk: string | undefined
   /** The fault that changed its answer. */
   readonly fault: Fault | undefined
+  /** Whether it got the answer of an earlier call, by its Idempotency-Key. */
+  readonly isReplayed: boolean
   readonly answer: ClientAnswer
 }
 
@@ -84,6 +87,7 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
     body,
     sdk: sdkOf(headers),
     fault: happened,
+    isReplayed: entry.response.headers[REPLAYED_HEADER] !== undefined,
     answer: answerOf(entry.response, happened),
   }
 }

@@ -27,6 +27,8 @@ export interface CommandEnd {
 export interface RunningCommand {
   /** Resolves when it has ended, with all that it has started. Rejects with a UsageError if it cannot be run. */
   readonly ended: Promise<CommandEnd>
+  /** Ends it at once, with all that it has started, as a crash of its machine would. */
+  kill(): Promise<void>
   /** The ports that it has listened on so far and that another run could not have at the same time. */
   fixedPorts(): ReadonlySet<number>
 }
@@ -86,7 +88,7 @@ export function startCommand({
     })
   })
 
-  return { ended, fixedPorts: () => ports }
+  return { ended, kill: () => killAll(started), fixedPorts: () => ports }
 }
 
 const isWindows = process.platform === 'win32'

@@ -1,19 +1,27 @@
 /** The faults that a client is tested with: to which calls each applies, and which verdicts it can lead to. */
 import type { Fault } from '../core/fault.js'
 import type { ClientCall } from './calls.js'
+import type { CrashMoment } from './crash.js'
+import { isEffect } from './effects.js'
 import type { VerdictCode } from './judge.js'
 
 export interface ClientTest {
   /** Such as `status-503`: the name of its fault, as in magic words. */
   readonly name: string
+  /** What happens, for the list of all faults. */
+  readonly does: string
   /** The fault for a call, as it was answered without one; `undefined` if it cannot apply. */
   faultFor(call: ClientCall): Fault | undefined
   /** The next requests of the same call that fail; 1 by default, since retries should succeed. */
   readonly times?: number
   /** The fault of a repetition, to see whether the first connection is still open then. */
   readonly next?: Fault
-  /** The only verdicts that it is for. */
-  readonly only?: readonly VerdictCode[]
+  /** The verdicts that it is for. No others are reported. */
+  readonly verdicts: readonly VerdictCode[]
+  /** Set if the command is killed then, and started again. */
+  readonly crash?: CrashMoment
+  /** Whether it is tried only if somebody asks for it. */
+  readonly isExtra?: true
 }
 
 const RETRY_AFTER_SECONDS = 2
@@ -28,27 +36,129 @@ const always = (fault: Fault) => () => fault
 const inStream = (fault: (middle: number) => Fault) => (call: ClientCall) =>
   call.answer.isStream && call.answer.chunks > 0 ? fault(Math.max(2, Math.floor(call.answer.chunks / 2))) : undefined
 
+const usual: readonly VerdictCode[] = ['executed-twice', 'connection-kept', 'hung', 'failed']
+const part: readonly VerdictCode[] = ['truncation-accepted', ...usual]
+const swallowed: readonly VerdictCode[] = ['failure-swallowed', ...usual]
+
 /** In the order in which they are tried. */
 export const clientTests: readonly ClientTest[] = [
-  { name: 'status-429', faultFor: always({ status: 429, retryAfter: RETRY_AFTER_SECONDS }) },
-  { name: 'status-503', faultFor: always({ status: 503 }) },
-  { name: 'outage', faultFor: always({ status: 503 }), times: ALWAYS, only: ['retry-storm', 'failure-swallowed'] },
-  { name: 'status-400', faultFor: always({ status: 400 }) },
-  { name: 'status-401', faultFor: always({ status: 401 }) },
-  { name: 'reset', faultFor: always({ reset: 'before' }) },
-  { name: 'cut', faultFor: inStream(middle => ({ cut: middle })) },
-  { name: 'end', faultFor: inStream(middle => ({ end: middle, done: 'missing' })) },
-  { name: 'stall', faultFor: inStream(middle => ({ stall: middle })), next: { delayMs: NEXT_MS } },
-  { name: 'malformed', faultFor: inStream(middle => ({ malformed: middle })) },
-  { name: 'done-double', faultFor: inStream(() => ({ done: 'double' })) },
+  {
+    name: 'status-429',
+    does: 'an error with Retry-After: 2',
+    faultFor: always({ status: 429, retryAfter: RETRY_AFTER_SECONDS }),
+    verdicts: ['retry-after-ignored', 'retry-storm', 'no-retry', ...swallowed],
+  },
+  {
+    name: 'status-503',
+    does: 'an error that a retry mends',
+    faultFor: always({ status: 503 }),
+    verdicts: ['retry-storm', 'no-retry', ...swallowed],
+  },
+  {
+    name: 'outage',
+    does: '503 for this call, however often it comes',
+    faultFor: always({ status: 503 }),
+    times: ALWAYS,
+    verdicts: ['retry-storm', 'failure-swallowed'],
+  },
+  {
+    name: 'status-400',
+    does: 'an error that no retry can mend',
+    faultFor: always({ status: 400 }),
+    verdicts: ['retried-hopeless', 'retry-storm', ...swallowed],
+  },
+  {
+    name: 'status-401',
+    does: 'an error that no retry can mend',
+    faultFor: always({ status: 401 }),
+    verdicts: ['retried-hopeless', 'retry-storm', ...swallowed],
+  },
+  {
+    name: 'reset',
+    does: 'the connection is reset before the answer',
+    faultFor: always({ reset: 'before' }),
+    verdicts: ['retry-storm', 'no-retry', ...swallowed],
+  },
+  {
+    name: 'cut',
+    does: 'a stream breaks off',
+    faultFor: inStream(middle => ({ cut: middle })),
+    verdicts: part,
+  },
+  {
+    name: 'end',
+    does: 'a stream ends normally, without finish_reason and [DONE]',
+    faultFor: inStream(middle => ({ end: middle, done: 'missing' })),
+    verdicts: part,
+  },
+  {
+    name: 'stall',
+    does: 'a stream stops for good in the middle',
+    faultFor: inStream(middle => ({ stall: middle })),
+    next: { delayMs: NEXT_MS },
+    verdicts: part,
+  },
+  {
+    name: 'malformed',
+    does: 'a chunk is not JSON',
+    faultFor: inStream(middle => ({ malformed: middle })),
+    verdicts: part,
+  },
+  { name: 'done-double', does: '[DONE] comes twice', faultFor: inStream(() => ({ done: 'double' })), verdicts: usual },
   {
     name: 'slow',
+    does: 'the first token of a stream takes three seconds',
     faultFor: inStream(() => ({ stall: 0, stallMs: SLOW_MS })),
     next: { delayMs: NEXT_MS },
+    verdicts: usual,
   },
-  { name: 'finish-length', faultFor: ({ answer }) => (answer.text === '' ? undefined : { finish: 'length' }) },
+  {
+    name: 'finish-length',
+    does: 'the answer stops in the middle, with finish_reason: length',
+    faultFor: ({ answer }) => (answer.text === '' ? undefined : { finish: 'length' }),
+    verdicts: part,
+  },
   {
     name: 'malformedArguments',
+    does: 'the arguments of a tool call are not JSON',
     faultFor: ({ answer }) => (answer.toolCalls.length === 0 ? undefined : { malformedArguments: true }),
+    verdicts: usual,
+  },
+  {
+    name: 'lostAnswer',
+    does: 'a call takes effect, then the connection closes without a byte',
+    faultFor: call => (isEffect(call) || call.kind === 'chat' ? { lostAnswer: true } : undefined),
+    verdicts: ['done-twice', 'retry-storm', ...swallowed],
+    isExtra: true,
+  },
+]
+
+const crashed: readonly VerdictCode[] = ['done-twice', 'lost', 'paid-again', 'stuck']
+
+/** The command gets SIGKILL at a call, and is started again. */
+export const crashTests: readonly ClientTest[] = [
+  {
+    name: 'kill-before',
+    does: 'the command is killed before the call takes effect, and started again',
+    faultFor: call => (isEffect(call) || call.kind === 'chat' ? { hang: true } : undefined),
+    crash: 'before',
+    verdicts: crashed,
+    isExtra: true,
+  },
+  {
+    name: 'kill-after',
+    does: 'the command is killed when the call took effect, before its answer',
+    faultFor: call => (isEffect(call) ? { lostAnswer: true, hang: true } : undefined),
+    crash: 'after',
+    verdicts: crashed,
+    isExtra: true,
+  },
+  {
+    name: 'kill-stream',
+    does: 'the command is killed in the middle of a stream',
+    faultFor: inStream(middle => ({ stall: middle })),
+    crash: 'stream',
+    verdicts: crashed,
+    isExtra: true,
   },
 ]

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Fault } from '../core/fault.js'
 import { jsonOf } from '../core/json.js'
 import { type ClientCall, messagesIn, type ToldCall, toldCallIn } from './calls.js'
+import { countEffects, isEffect } from './effects.js'
 
 export const verdictCodes = [
   'truncation-accepted',
@@ -16,6 +17,10 @@ export const verdictCodes = [
   'failed',
   'hung',
   'failure-swallowed',
+  'done-twice',
+  'lost',
+  'paid-again',
+  'stuck',
 ] as const
 export type VerdictCode = (typeof verdictCodes)[number]
 
@@ -83,6 +88,7 @@ const judges: Readonly<Partial<Record<VerdictCode, Judge>>> = {
   'executed-twice': executedTwice,
   'connection-kept': connectionKept,
   'failure-swallowed': failureSwallowed,
+  'done-twice': doneTwice,
 }
 
 /** Whether a client gets only a part of an answer. */
@@ -266,6 +272,16 @@ function connectionKept({ hit, again, isRepeated }: RunFacts): Finding | undefin
     sentence:
       'The call came again while the connection of the first one stayed open: it was given up, but not aborted.',
     calls: [hit, retry],
+  }
+}
+
+/** After a lost answer, which the client cannot tell from a call that was never made. */
+function doneTwice({ fault, hit, again, calls, before }: RunFacts): Finding | undefined {
+  if (!fault.lostAnswer || !isEffect(hit) || countEffects(calls, hit) <= Math.max(1, countEffects(before, hit)))
+    return undefined
+  return {
+    sentence: `${hit.title} took effect, and its answer was lost. The call came again without an Idempotency-Key, and took effect again.`,
+    calls: [hit, ...again.filter(isEffect)],
   }
 }
 

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { type ClientCall, callKey, callsIgnore, clientCalls } from '../adversary/calls.js'
-import { type CommandEnd, startCommand } from '../adversary/command-run.js'
-import { type ClientTest, clientTests } from '../adversary/faults.js'
+import { type CommandEnd, type RunningCommand, startCommand } from '../adversary/command-run.js'
+import { type CrashMoment, isComparable, judgeCrash } from '../adversary/crash.js'
+import { type ClientTest, clientTests, crashTests } from '../adversary/faults.js'
 import { judge, type VerdictCode } from '../adversary/judge.js'
 import { commandFor, testFileOf } from '../adversary/test-files.js'
 import { UsageError } from '../check/problem.js'
@@ -26,7 +27,14 @@ const EXIT_BUGS = 1
 export const adversaryFlags = {
   adversary: toggle('Run the command again with each fault at each call, and report what it does wrong'),
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
-  faults: textFlag('NAMES', 'With --adversary: only these faults, such as end,stall'),
+  faults: textFlag(
+    'NAMES',
+    'With --adversary: only these faults, such as end,stall; all for those too that take longer',
+  ),
+  kill: toggle(
+    'With --adversary: kill the command at its calls, start it again, and report what was done twice or lost',
+  ),
+  list: toggle('With --adversary: print all faults, and the verdicts that each can lead to'),
   'max-runs': integer([1, 99_999], 'With --adversary: the most runs with a fault (all)', undefined),
   jobs: integer([1, 64], 'With --adversary: how many runs at once (one for each core, at most 4)', undefined),
   all: toggle('With --adversary: repeat all tests, not only the file that made the call'),
@@ -34,25 +42,39 @@ export const adversaryFlags = {
 
 type Flags = CommandLine<typeof adversaryFlags & typeof outputFlags & { verbose: typeof outputFlags.quiet }>['flags']
 
-const needAdversary = ['only', 'faults', 'max-runs', 'jobs', 'all'] as const
+const needAdversary = ['only', 'faults', 'max-runs', 'jobs', 'all', 'kill', 'list'] as const
 
 /** Throws a UsageError for flags without --adversary, and for unknown faults. */
 export function requireAdversary(flags: Flags): void {
   const stray = needAdversary.find(name => flags[name] !== undefined && flags[name] !== false)
   if (stray !== undefined && !flags.adversary) throw new UsageError(`--${stray} needs --adversary.`)
-  wantedTests(flags.faults)
+  wantedTests(flags)
 }
 
-/** The faults that --faults names. Throws a UsageError for an unknown one. */
-function wantedTests(names: string | undefined): readonly ClientTest[] {
-  if (names === undefined) return clientTests
-  const known = clientTests.map(({ name }) => name)
-  return names.split(',').map(name => {
-    const test = clientTests.find(one => one.name === currentWord(name.trim()))
+const allTests = [...clientTests, ...crashTests]
+
+/** The faults that --faults and --kill name. Throws a UsageError for an unknown one. */
+function wantedTests({ faults: names, kill }: Pick<Flags, 'faults' | 'kill'>): readonly ClientTest[] {
+  const kills = kill ? crashTests : []
+  if (names === undefined) return kill ? kills : clientTests.filter(({ isExtra }) => !isExtra)
+  if (names.trim() === 'all') return allTests
+  const known = [...allTests.map(({ name }) => name), 'all']
+  const named = names.split(',').map(name => {
+    const test = allTests.find(one => one.name === currentWord(name.trim()))
     if (test) return test
     throw new UsageError(`--faults: ${name} is not known.${didYouMean(name, known)} Use ${alternatives(known)}.`)
   })
+  return [...new Set([...named, ...kills])]
 }
+
+/** All faults, with what happens and what it can show. */
+export const listOfFaults = (): string =>
+  allTests
+    .map(
+      ({ name, does, verdicts, isExtra }) =>
+        `${name}${isExtra ? ' (if asked for)' : ''}: ${does}\n    ${verdicts.join(', ')}`,
+    )
+    .join('\n')
 
 interface Adversary {
   /** For the first run. */
@@ -82,7 +104,7 @@ export function startAdversary(adversary: Adversary) {
 async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number> {
   const { platform, flags } = adversary
   const startedMs = performance.now()
-  const tests = wantedTests(flags.faults)
+  const tests = wantedTests(flags)
   const sharing = sharedByRuns(platform)
   if (sharing !== undefined && (flags.jobs ?? 1) > 1)
     throw new UsageError(`--jobs ${flags.jobs} is not possible, since all runs share ${sharing}.`)
@@ -129,7 +151,7 @@ async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number
   return results.some(({ verdicts }) => verdicts.some(({ isBug }) => isBug)) ? EXIT_BUGS : 0
 }
 
-const ofLoad: readonly VerdictCode[] = ['failed', 'hung', 'connection-kept']
+const ofLoad: readonly VerdictCode[] = ['failed', 'hung', 'connection-kept', 'stuck']
 
 /** More would wait for the disk or for the one app rather than for answers. */
 const MOST_JOBS = 4
@@ -224,53 +246,101 @@ function resultOf({ call, test, fault }: PlannedRun, run: RunOfCalls, first: Run
   const isOfTest = ({ test: name }: ClientCall) => !isKnown || ['', hit.test, testFileOf(hit.test)].includes(name)
   const end = code === null ? 'killed' : code === 0 ? 'passed' : 'failed'
   const [calls, before] = [run.calls.filter(isOfTest), first.calls.filter(isOfTest)]
+  if (test.crash) {
+    const crashed = { calls, hit, before, end } as const
+    return isComparable(crashed)
+      ? { ...shared, verdicts: judgeCrash(crashed), wasHit: true }
+      : { ...shared, verdicts: [], wasHit: false }
+  }
   const verdicts = judge({ calls, hit, fault, before, end })
-  return { ...shared, verdicts: verdicts.filter(({ code }) => test.only?.includes(code) ?? true), wasHit: true }
+  return { ...shared, verdicts: verdicts.filter(({ code }) => test.verdicts.includes(code)), wasHit: true }
 }
 
 interface OneRun {
   readonly platform: Platform
   readonly program: readonly string[]
   readonly limitMs?: number
+  /** Kills the command when this resolves, and starts it again. */
+  readonly crash?: Promise<void> | undefined
 }
+
+const never = new Promise<never>(() => {})
+
+/** Between two looks at a request. */
+const LOOK_MS = 5
+/** For this long, no piece of a stream has come if it has stalled. */
+const STALLED_MS = 200
+
+/** Resolves when the exchange has come as far as the crash is planned for. */
+async function untilMoment(exchangeOf: () => Exchange | undefined, moment: CrashMoment, signal: AbortSignal) {
+  const wait = (ms: number) => new Promise(resolve => void setTimeout(resolve, ms))
+  while (!signal.aborted) {
+    const exchange = exchangeOf()
+    const isReached = moment === 'before' ? exchange !== undefined : exchange?.outcome !== undefined
+    const pieces = exchange?.outcome?.piecesAtMs?.length
+    if (isReached && moment === 'stream') await wait(STALLED_MS)
+    if (isReached && exchange?.outcome?.piecesAtMs?.length === pieces) return
+    await wait(LOOK_MS)
+  }
+}
+
+/** How the command ended; after a crash, the second one. */
+async function endOf(start: () => RunningCommand, crash: Promise<void> | undefined, signal: AbortSignal) {
+  const command = start()
+  const hasCrashed = await Promise.race([command.ended.then(() => false), crash?.then(() => true) ?? never])
+  if (hasCrashed) await command.kill()
+  const ended = await command.ended
+  const second = hasCrashed && !signal.aborted ? await start().ended : ended
+  return { ...second, fixedPorts: command.fixedPorts() }
+}
+
+const entryOf = ({ journal }: Platform, exchange: Exchange) =>
+  journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER)
+
+const wholeEntries = ({ journal }: Platform) =>
+  journal.entries().flatMap(({ id }) => journal.get(id, Number.MAX_SAFE_INTEGER) ?? [])
 
 function createRuns({ platform: firstPlatform, open, program, variablesFor, flags }: Adversary, signal: AbortSignal) {
   const ignore = callsIgnore(firstPlatform.loaded.config.recordings.ignore)
   /** Test files that their runner did not run alone. */
   const inseparable = new Set<string>()
 
-  async function run({ platform, program, limitMs }: OneRun): Promise<RunOfCalls> {
+  async function run({ platform, program, limitMs, crash }: OneRun): Promise<RunOfCalls> {
     const name = `run-${randomUUID()}`
-    const command = startCommand({
-      program,
-      env: { ...variablesFor(platform), [ADVERSARY_RUN]: name },
-      mark: `${ADVERSARY_RUN}=${name}`,
-      output: limitMs === undefined || flags.verbose ? 2 : 'ignore',
-      ...(limitMs === undefined ? { looksAtPorts: true } : { limitMs }),
-      signal,
-    })
-    let ended: CommandEnd
+    const start = () =>
+      startCommand({
+        program,
+        env: { ...variablesFor(platform), [ADVERSARY_RUN]: name },
+        mark: `${ADVERSARY_RUN}=${name}`,
+        output: limitMs === undefined || flags.verbose ? 2 : 'ignore',
+        ...(limitMs === undefined ? { looksAtPorts: true } : { limitMs }),
+        signal,
+      })
+    let ended: CommandEnd & Pick<RunOfCalls, 'fixedPorts'>
     try {
-      ended = await command.ended
+      ended = await endOf(start, crash, signal)
       // The connections of the command are closed now, and its last exchanges are about to be journaled.
       await untilIdle(platform.forTests.traffic).catch(() => {})
     } finally {
       // Exchanges that are still open end now, and count.
       await platform.stop()
     }
-    const ids = platform.journal.entries().map(({ id }) => id)
-    const entries = ids.flatMap(id => platform.journal.get(id, Number.MAX_SAFE_INTEGER) ?? [])
-    return { ...ended, calls: clientCalls(entries, ignore), fixedPorts: command.fixedPorts() }
+    return { ...ended, calls: clientCalls(wholeEntries(platform), ignore) }
   }
 
   async function runWith({ call, test, fault }: PlannedRun, program: readonly string[], limitMs: number) {
     const platform = await open()
-    const keyOf = (exchange: Exchange) =>
-      callKey(platform.journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER), ignore)
-    const isCall = (exchange: Exchange) => keyOf(exchange) === call.key
+    let crashing: Exchange | undefined
+    const ended = new AbortController()
+    const isCall = (exchange: Exchange) => {
+      const isOne = callKey(entryOf(platform, exchange), ignore) === call.key
+      if (isOne) crashing ??= exchange
+      return isOne
+    }
     platform.faultCalls.add({ fault, times: test.times ?? 1 }, isCall)
     if (test.next) platform.faultCalls.add({ fault: test.next, times: 1 }, isCall)
-    return run({ platform, program, limitMs })
+    const crash = test.crash && untilMoment(() => crashing, test.crash, ended.signal)
+    return run({ platform, program, limitMs, crash }).finally(() => ended.abort())
   }
 
   return {

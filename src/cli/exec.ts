@@ -12,7 +12,7 @@ import { EXEC_NOTE, fastReplay, type LoadedConfig, loadConfig, type Override } f
 import { allOptions } from '../platform/config/options.js'
 import { openPlatform, type Platform, type PlatformSources } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
-import { adversaryFlags, requireAdversary, startAdversary } from './adversary.js'
+import { adversaryFlags, listOfFaults, requireAdversary, startAdversary } from './adversary.js'
 import { warningsOf } from './banner.js'
 import { type CommandLine, command, configSources, fileName, runFlags, toggle } from './command.js'
 import {
@@ -61,6 +61,10 @@ export const execCommands = {
 /** Returns the exit code. Only the child writes to standard output. Rejects with the errors of `openPlatform`. */
 async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
+  if (flags.adversary && flags.list) {
+    process.stdout.write(`${listOfFaults()}\n`)
+    return 0
+  }
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   requireAdversary(flags)
   if (flags.adversary && flags.summary !== undefined)

@@ -46,6 +46,10 @@ export const faultEntries = {
     v.pipe(v.string('a string'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
     'Sends this Content-Type instead of the correct one.',
   ),
+  lostAnswer: optional(
+    onlyTrue,
+    'Does what the request asks for, then closes the connection without a byte; with hang, stays silent. A later request with the same Idempotency-Key gets the answer.',
+  ),
   chance: optional(
     numberBetween(0, 1),
     'The probability, from 0 to 1; drawn from the seed, the request and how often it was sent.',
@@ -58,7 +62,7 @@ type Entries = { readonly [K in FaultKey]?: unknown }
 /** Faults that only apply to streams. */
 const streamFaults = ['cut', 'end', 'stall', 'malformed', 'done', 'interleave', 'fail'] as const
 /** Faults that end an answer early. */
-const endingFaults = ['cut', 'end', 'cutBytes', 'fail', 'truncate', 'finish', 'reset'] as const
+const endingFaults = ['cut', 'end', 'cutBytes', 'fail', 'truncate', 'finish', 'reset', 'lostAnswer'] as const
 /** Those of them after which a stream still has its `[DONE]`. */
 const endingsWithDone: readonly FaultKey[] = ['truncate', 'end', 'finish']
 /** The faults themselves. The other keys only add details. */
@@ -86,10 +90,11 @@ function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]>
       yield [key, `is only for a fault with ${others.join(' or ')}.`]
   }
   for (const key of present(effects)) {
-    if (fault.hang && key !== 'hang') yield conflict(key, 'hang')
+    if (fault.hang && key !== 'hang' && key !== 'lostAnswer') yield conflict(key, 'hang')
     if (fault.reset === 'before' && key !== 'reset' && key !== 'delayMs') yield conflict(key, 'reset: before')
   }
-  if (fault.status !== undefined) for (const key of present(streamFaults)) yield conflict(key, 'status')
+  if (fault.status !== undefined)
+    for (const key of present([...streamFaults, 'lostAnswer'])) yield conflict(key, 'status')
   const [ending, ...more] = present(endingFaults)
   for (const key of more) yield conflict(key, String(ending))
   if (fault.done !== undefined && ending !== undefined && !endingsWithDone.includes(ending))
@@ -179,6 +184,7 @@ const typical = {
   finish: { finish: 'length' },
   malformedArguments: { malformedArguments: true },
   truncate: { truncate: true },
+  lostAnswer: { lostAnswer: true },
 } as const satisfies { readonly [K in FaultKey]?: Fault }
 export type FaultWord = keyof typeof typical
 

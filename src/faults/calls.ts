@@ -7,6 +7,7 @@ import type { Exchange } from '../core/exchange.js'
 import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from '../core/fault.js'
 import { glob, isAuth } from '../core/paths.js'
 import { createByScope } from '../core/scope.js'
+import { createLostAnswers } from './lost-answers.js'
 
 /** A fault that is waiting for requests. */
 export interface WaitingFault extends Omit<FaultCall, 'times'> {
@@ -36,12 +37,14 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
   let queue: readonly Waiting[] = []
   const counts = createByScope(() => ({ calls: 0 }))
   let count = 0
+  const lost = createLostAnswers()
   function setQueue(next: readonly Waiting[]): void {
     const isSwitched = next.length > 0 !== queue.length > 0
     queue = next
     if (isSwitched) onSwitched()
   }
   return {
+    lost,
     /**
      * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
      * `conditions`, the compiled form of `when`.
@@ -72,6 +75,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
     /** Removes the faults of a scope, or all. */
     clear(scope?: string): void {
       counts.forget(scope)
+      lost.clear(scope)
       setQueue(scope === undefined ? [] : queue.filter(waiting => !isInScope(scope)(waiting)))
     },
     /** Removes the fault with this id. Returns whether it existed. */

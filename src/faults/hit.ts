@@ -6,6 +6,7 @@ import { reset, TransformedOutlet } from '../core/outlet.js'
 import { appliedFaultInWords } from '../core/reply.js'
 import { type Damage, damageOf } from './damage.js'
 import type { ChosenFault } from './index.js'
+import { swallowAnswer } from './lost-answers.js'
 
 export class Hit {
   private damage: Damage | undefined
@@ -20,10 +21,14 @@ export class Hit {
   async begin(response: ServerResponse, codeOf: (status: number) => string): Promise<boolean> {
     const { fault, by } = this.chosen
     if (fault.delayMs !== undefined) await delay(fault.delayMs, response)
-    if (response.destroyed || fault.hang) return false
+    if (response.destroyed || (fault.hang && !fault.lostAnswer)) return false
     if (fault.reset === 'before') {
       reset(response)
       return false
+    }
+    if (fault.lostAnswer) {
+      swallowAnswer(response, fault.hang === true)
+      return true
     }
     // The response to HEAD has no body to damage.
     this.damage = damageOf(response.req.method === 'HEAD' ? { contentType: fault.contentType } : fault)
@@ -32,6 +37,10 @@ export class Hit {
     if (status === undefined) return true
     const cause = appliedFaultInWords({ fault, by, happened: true, isSpoilt: false })
     throw madeError({ ...fault, status }, codeOf(status), `Made by the ${cause}.`)
+  }
+
+  get losesAnswer(): boolean {
+    return this.chosen.fault.lostAnswer === true
   }
 
   /** The outcome of the request when its response has closed. `sent` is what it would be without the fault. */

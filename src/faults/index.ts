@@ -6,6 +6,7 @@ import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
 import type { AnsweredBy, AppliedFault } from '../core/reply.js'
 import type { Chances, FaultCalls } from './calls.js'
+import type { LostAnswers } from './lost-answers.js'
 
 export {
   type Chances,
@@ -15,6 +16,7 @@ export {
   faultCallFromCode,
   type WaitingFault,
 } from './calls.js'
+export { REPLAYED_HEADER } from './lost-answers.js'
 
 /** A fault that hits a request. */
 export interface ChosenFault {
@@ -31,6 +33,8 @@ export interface Faults {
   mayApply(): boolean
   /** The fault from the request's header or from a call, known before there is an answer. Throws a 400 for an invalid header. */
   requested(exchange: Exchange): ChosenFault | undefined
+  /** The answers that faults have lost. */
+  readonly lost: LostAnswers
   /** The fault of the rule that answered, or else a random one. Call it once per exchange, and only if no fault was `requested`. */
   ruledOrRandom(exchange: Exchange, answer?: Ruled): ChosenFault | undefined
 }
@@ -58,6 +62,7 @@ export function createFaults({ random, seed, calls, chances }: Parts): Faults {
 
   return {
     areRandom: entries.length > 0,
+    lost: calls.lost,
     mayApply: () => entries.length > 0 || calls.areWaiting(),
     requested(exchange) {
       const text = exchange.headers[FAULT_HEADER]

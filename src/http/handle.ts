@@ -79,11 +79,13 @@ export async function handle(context: LineContext, parts: LineParts, services: L
     }
 
     // 6. Decide: our own reply, or to ask the live platform. A rule, or chance, may add a fault.
-    const decided = surface.answer(exchange)
+    const decided = faults.lost.find(exchange) ?? surface.answer(exchange)
     const answer = decided instanceof Promise ? await decided : decided
     if ((answer.fault || faults.areRandom) && !context.hit && !surface.drawsFaultsFirst) {
       if (!(await strike(context, faults.ruledOrRandom(exchange, answer)))) return
     }
+
+    if (context.hit?.losesAnswer) faults.lost.keep(exchange, answer)
 
     // 7. Send. What waits for the network here is a stream, or the live platform.
     if (response.destroyed) return
