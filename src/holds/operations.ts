@@ -53,12 +53,6 @@ export const holdOperations = ({ holds }: { readonly holds: Holds }) => ({
     status: 201,
     run: ({ body, scope }) => holds.add({ scope, ...body }),
   }),
-  clearHolds: operation({
-    at: 'DELETE /holds',
-    does: 'Removes all holds and lets their requests go on.',
-    query: scopeQuery,
-    run: ({ scope }) => holds.reset({ scope }),
-  }),
   getHold: operation({
     at: 'GET /holds/{id}',
     does: 'Returns one hold. With `wait`, it answers when that has happened, or after `timeoutMs`.',

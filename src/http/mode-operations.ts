@@ -47,12 +47,6 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
     returns: currentModes,
     run: ({ body }) => changeModes(switcher, body),
   }),
-  restoreMode: operation({
-    at: 'DELETE /mode',
-    does: 'Restores the configured mode.',
-    returns: currentModes,
-    run: () => changeModes(switcher, switcher.configured()),
-  }),
   listModes: operation({
     at: 'GET /mode/choices',
     does: 'Lists the available modes, and the configured one.',

@@ -1,11 +1,11 @@
-/** Operations on the journal: returns, streams, counts and deletes exchanges; and metrics of what passed. */
+/** Operations on the journal: returns, streams and deletes exchanges; and metrics of what passed. */
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
-import { arrayOf, boolean, closed, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
+import { arrayOf, boolean, closed, optional, optionalMember, text } from '../check/forms.js'
 import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
 import { once } from '../core/work.js'
 import { exchangeInBrief, exchangeInDetail } from './fields.js'
-import { journalFilter, journalQuery, journalSearch } from './filter.js'
+import { journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
 
 export type { JournalBrief, JournalEntry, JournalFlight } from './fields.js'
@@ -34,13 +34,6 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     does: 'Deletes all exchanges, or those of one scope.',
     query: scopeQuery,
     run: ({ query: { scope } }) => reader.clear(scope),
-  }),
-  countExchanges: operation({
-    at: 'POST /journal/count',
-    does: 'Counts the exchanges that match.',
-    body: journalFilter,
-    returns: closed({ count: wholeNumber }),
-    run: ({ body }) => ({ count: reader.count(body) }),
   }),
   findExchanges: operation({
     at: 'POST /journal/find',

@@ -69,7 +69,6 @@ export function createReader({ journal, url, situation, stopping }: Parts) {
       const end = began(mark)
       return sendAgain(exchange, { url: url(), journal, mark }).finally(end)
     },
-    count: (filter: JournalFilter) => journal.count(filter),
     clear: (scope: string | undefined) => journal.clear(scope),
   }
 }

@@ -236,17 +236,6 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
         return { yaml, remarks }
       },
     }),
-    addDraftedRule: operation({
-      at: 'POST /replies/drafted',
-      does: 'Adds a rule that repeats the answer of an exchange in the journal, before all others.',
-      body,
-      returns: ids,
-      status: 201,
-      async run({ body, scope }) {
-        const { rule } = draftRule(entryOf(body.exchange))
-        return { data: await rules.addSent(rule as RuleInput, scope) }
-      },
-    }),
     tryRules: operation({
       at: 'POST /replies/try',
       does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',

@@ -28,7 +28,6 @@ const bodies: Readonly<Record<string, object>> = {
   '/__standin/pace': { firstTokenMs: 9999 },
   '/__standin/limits': { requestsPerMinute: 1 },
   '/__standin/recordings': { exchange: '1' },
-  '/__standin/replies/drafted': { exchange: '1' },
   '/__standin/replies': { reply: { text: 'foreign' } },
   '/__standin/clock': { frozen: true },
   '/__standin/tokens': { role: 'service' },

@@ -57,13 +57,11 @@ test('each path allows the declared methods, and lists them in its 405', async (
 /** The request bodies, by operation id. */
 const bodies: Readonly<Record<string, object>> = {
   runSql: { text: 'select $1::int as n', values: [1] },
-  countExchanges: { path: '/v1/*' },
   findExchanges: { caller: 'apiKey', limit: 10 },
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
   draftRule: { exchange: '1' },
   repair: { id: 'answer', says: 'Hi!' },
-  addDraftedRule: { exchange: '1' },
   tryRules: { prompt: 'hello', scope: 'one' },
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
@@ -79,7 +77,6 @@ const bodies: Readonly<Record<string, object>> = {
   letHeldGo: { action: 'fail', status: 503, retryAfter: 1 },
   insertRow: { name: 'Atlas' },
   changeRow: { name: 'Atlas' },
-  changeMcpServer: { tools: [{ name: 'get_weather' }] },
 }
 
 /** Leaves something to show in every list: exchanges, a mail, a fault. */

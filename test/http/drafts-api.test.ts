@@ -89,19 +89,6 @@ test('an answer with template tags, also with the end of raw text, is drafted an
   expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
 })
 
-test('the rule of an exchange can be added at once, with its exact numbers', async () => {
-  const call = { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{"id":12345678901234567890}' } }
-  const platform = await inFrontOf(completion({ tool_calls: [call] }, { finish_reason: 'tool_calls' }))
-  const request = { ...hello, tools: [{ type: 'function', function: { name: 'find' } }] }
-  await messageIn(await platform.chat(request))
-  platform.switchMode('emulate')
-  const added = await post(platform, '/drafted', { exchange: await lastId(platform) })
-  expect([added.status, await added.json()]).toEqual([201, { data: [{ id: 'rule-1' }] }])
-  expect(await messageIn(await platform.chat(request))).toMatchObject({
-    tool_calls: [{ function: { arguments: '{"id":12345678901234567890}' } }],
-  })
-})
-
 test('a drafted rule that calls a tool does not match the result of that call', async () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }
   const platform = await inFrontOf(
