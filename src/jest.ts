@@ -2,7 +2,7 @@
 import './check/require-node.js'
 import type {} from 'expect'
 import { matchers, type ReceivedMatchers } from './testing/matchers.js'
-import { createUsePlatform, type TestRunner } from './testing/use-platform.js'
+import { createUsePlatform, START_TIMEOUT_MS, type TestRunner } from './testing/use-platform.js'
 
 export type { Scope } from './testing/abilities.js'
 export type { Platform } from './testing/platform.js'
@@ -10,6 +10,7 @@ export type { UsePlatformOptions } from './testing/use-platform.js'
 
 /** What jest puts into the global scope of a test file, unless `injectGlobals` is off. */
 interface JestGlobals extends TestRunner {
+  beforeAll(work: () => Promise<void>, timeoutMs?: number): unknown
   readonly expect: { extend(more: typeof matchers): void; getState(): JestState }
 }
 
@@ -27,7 +28,7 @@ if (!jest.expect || !jest.beforeAll || !jest.beforeEach || !jest.afterEach || !j
   )
 }
 
-const { expect, afterEach } = jest
+const { expect, beforeAll, afterEach } = jest
 expect.extend(matchers)
 
 /** Jest does not tell its hooks whether a test has failed. An assertion tells; a test without any may have thrown. */
@@ -54,6 +55,7 @@ function hasFailed(): boolean | undefined {
  */
 export const usePlatform = createUsePlatform({
   ...(jest as JestGlobals),
+  beforeAll: work => beforeAll(work, START_TIMEOUT_MS),
   afterEach: work => afterEach(() => work(hasFailed())),
   testState: expect.getState,
 })

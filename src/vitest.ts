@@ -2,7 +2,7 @@
 import './check/require-node.js'
 import { type Assertion as Assertions, afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { matchers, type ReceivedMatchers, type RemoteReceiver } from './testing/matchers.js'
-import { createUsePlatform } from './testing/use-platform.js'
+import { createUsePlatform, START_TIMEOUT_MS } from './testing/use-platform.js'
 
 export type { Scope } from './testing/abilities.js'
 export type { Platform } from './testing/platform.js'
@@ -31,7 +31,7 @@ expect.extend(matchers)
  * ```
  */
 export const usePlatform = createUsePlatform({
-  beforeAll,
+  beforeAll: work => beforeAll(work, START_TIMEOUT_MS),
   beforeEach: work => beforeEach(({ task }) => work({ isConcurrent: task.concurrent === true })),
   afterAll,
   // Vitest wants to see the names of the parts that a hook takes.

@@ -100,6 +100,14 @@ export const encodedContent = (encoding: string) =>
     ['accept-encoding', 'identity'],
   )
 
+/** For a test that asks for rows where there are none. */
+export const noTables = () =>
+  refusal(
+    404,
+    'not_found',
+    'There are no tables here. They need the folder supabase/migrations, or another one in tables.migrations, and the package @electric-sql/pglite.',
+  )
+
 export const unavailableTables = () =>
   refusal(503, 'tables_unavailable', 'The engine of the tables has ended, and starts again. Try again.')
 

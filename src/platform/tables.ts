@@ -1,5 +1,5 @@
 /** The tables below /rest/v1, across reloads. Their code is loaded on demand. */
-import { notFound } from '../core/errors.js'
+import { noTables } from '../core/errors.js'
 import type { TablesParts, tablesSurface } from '../http/tables.js'
 import type { State } from '../state/rows.js'
 import { databaseError } from '../supabase/errors.js'
@@ -32,7 +32,7 @@ export function createTablesPart({ first, state, warn, renew }: Dependencies) {
   }
 
   const required = () => {
-    if (!tables) throw notFound()
+    if (!tables) throw noTables()
     return tables
   }
 

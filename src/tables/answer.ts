@@ -67,14 +67,11 @@ async function databaseAnswer(plan: Plan, { engine }: Answering): Promise<Found>
 }
 
 function planOf(request: RestRequest, { catalogue, mostRows }: Answering) {
-  const { method, isCall, prefer, wishes, media, explains } = request
+  const { method, isCall, prefer, wishes } = request
   const most = Number(catalogue.settings.db_max_rows ?? mostRows)
   const writer = new SqlWriter(catalogue, request, most)
-  if (media === 'plan' && catalogue.settings.db_plan_enabled !== 'true')
-    throw restError(406, 'PGRST107', 'None of these media types are available: application/vnd.pgrst.plan')
-  const explain = media === 'plan' ? `explain (${explains.join(', ')}) ` : ''
   const finished = (parts: string, body: string, total?: string) =>
-    writer.statement(`${explain}with ${parts} ${resultOf(body, total)}`)
+    writer.statement(`with ${parts} ${resultOf(body, total)}`)
   const routine = isCall ? routineFor(request, catalogue) : undefined
   if (routine) {
     const source = writer.call(routine)
@@ -141,7 +138,6 @@ async function runPlan(run: RunSql, plan: Plan): Promise<Found> {
   const isPlanned = prefer.count === 'planned'
   const planning = isPlanned ? [{ ...counting, sql: `explain (format json) ${counting.sql}` }] : []
   const [, result, planned] = await run(settingsFor(plan, caller), main, ...planning)
-  if (media === 'plan') return { body: result?.rows.map(row => row['QUERY PLAN']).join('\n') ?? '', rows: 1 }
   const { body, rows: count, total, ...rest } = result?.rows[0] ?? {}
   const rows = Number(count)
   const [explained] = isPlanned ? JSON.parse(planned?.rows[0]?.['QUERY PLAN'] ?? '[]') : []
@@ -233,7 +229,6 @@ function contentTypeOf(media: RestRequest['media'], stripsNulls: boolean): strin
     json: stripsNulls ? `application/vnd.pgrst.array+json${stripped}` : 'application/json',
     object: `application/vnd.pgrst.object+json${stripped}`,
     csv: 'text/csv',
-    plan: 'application/vnd.pgrst.plan',
   }
   return `${types[media]}; charset=utf-8`
 }
@@ -275,7 +270,7 @@ function raised(message: string, detail: string | null): PlatformError {
 function routineFor(request: RestRequest, { routines }: Catalogue): Routine {
   const { schema, name, method, args, body, contentType, columns } = request
   const isPost = method === 'POST'
-  const isJson = /json|urlencoded/.test(contentType)
+  const isJson = /json/.test(contentType)
   const posted = () => (isJson ? rowsIn(body === '' ? '{}' : body, contentType, columns).keys : [])
   const keys = isPost ? posted() : [...new Set(args.map(([key]) => key))]
   const all = routines.get(keyOf(schema, name)) ?? []

@@ -301,13 +301,8 @@ interface RelationshipParts {
   readonly computed: readonly ComputedRow[]
 }
 
-function relationshipsOf({
-  foreignKeys,
-  byOid,
-  origins,
-  relations,
-  computed,
-}: RelationshipParts): readonly Relationship[] {
+function relationshipsOf(parts: RelationshipParts): readonly Relationship[] {
+  const { foreignKeys, byOid, origins, relations, computed } = parts
   const toOne = foreignKeys.flatMap(({ from, to, name, pairs, isUnique }): readonly Relationship[] => {
     const kind = isUnique ? 'one-to-one' : 'many-to-one'
     // The relations themselves, and the views that show the columns of the key.

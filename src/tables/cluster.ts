@@ -2,7 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { makeFolder, StartError } from '../check/problem.js'
+import { createSerialQueue } from '../core/work.js'
 import {
   type Engine,
   extensionFile,
@@ -57,12 +59,38 @@ const digestOf = (...texts: readonly string[]) =>
 const appDigest = ({ migrations, seeds }: AppSql) =>
   digestOf(...[...migrations, ...seeds].flatMap(({ name, text }) => [name, text]))
 
-/** The database in memory, from the prepared cluster if there is one. */
-async function fromCluster({ dir, app, entry, version, extensions }: PgliteSource, warn: Warn): Promise<Pglite> {
+const inTurn = createSerialQueue()
+const WAIT_MS = 50
+/** For a minute: a process of the same number may be another one. To prepare a cluster twice is only slow. */
+const MOST_WAITS = 1200
+
+/** The database in memory, from the prepared cluster if there is one. One process prepares it while others wait, as test files that start at once. */
+async function fromCluster(source: PgliteSource, warn: Warn): Promise<Pglite> {
+  const { dir, app, entry, version, extensions } = source
   const base = digestOf(version, ...supabaseStatements)
   const ready = digestOf(base, appDigest(app))
-  const cluster = kept(dir, ready)
-  if (cluster) return openPglite({ entry, extensions, cluster })
+  const opened = () => {
+    const cluster = kept(dir, ready)
+    return cluster && openPglite({ entry, extensions, cluster })
+  }
+  const prepared = async () => {
+    const file = path.join(clusterFolder(dir), 'preparing.pid')
+    for (let waits = 0; holderOf(file) !== undefined && waits < MOST_WAITS; waits++) await setTimeout(WAIT_MS)
+    try {
+      return await (opened() ?? prepareCluster(source, { base, ready }, warn))
+    } finally {
+      // Not removed, since another process may be reading it.
+      writeFileSync(file, '')
+    }
+  }
+  return opened() ?? inTurn(prepared)
+}
+
+async function prepareCluster(
+  { dir, app, entry, extensions }: PgliteSource,
+  { base, ready }: { readonly base: string; readonly ready: string },
+  warn: Warn,
+): Promise<Pglite> {
   warn(`Preparing the tables from ${app.migrations.length} migrations. This takes some seconds, once.`)
   const empty = kept(dir, base)
   const engine = await openPglite({ entry, extensions, cluster: empty })
@@ -88,10 +116,15 @@ async function dumpOf(engine: Pglite): Promise<Uint8Array> {
 
 const prepare = (engine: Engine) => engine.transaction(run => run(...supabaseStatements.map(sql => ({ sql }))))
 
-const folderOf = (dir: string) => path.join(dir, '.standin', 'clusters')
+function clusterFolder(dir: string): string {
+  const folder = path.join(dir, '.standin', 'clusters')
+  const newFolder = makeFolder(folder)
+  if (newFolder !== undefined) writeFileSync(path.join(newFolder, '.gitignore'), '*\n')
+  return folder
+}
 
 function kept(dir: string, name: string): Uint8Array | undefined {
-  const file = path.join(folderOf(dir), `${name}.tar.zst`)
+  const file = path.join(clusterFolder(dir), `${name}.tar.zst`)
   if (!existsSync(file)) return undefined
   // By this, those that are in use are known.
   utimesSync(file, new Date(), new Date())
@@ -102,9 +135,7 @@ const MOST_KEPT = 12
 
 /** Keeps a cluster, under its name only when it is complete, and removes those that were not used for the longest time. */
 function keep(dir: string, name: string, cluster: Uint8Array): void {
-  const folder = folderOf(dir)
-  const newFolder = makeFolder(folder)
-  if (newFolder !== undefined) writeFileSync(path.join(newFolder, '.gitignore'), '*\n')
+  const folder = clusterFolder(dir)
   const unfinished = path.join(folder, `${randomUUID()}.tmp`)
   writeFileSync(unfinished, cluster)
   renameSync(unfinished, path.join(folder, `${name}.tar.zst`))
@@ -122,8 +153,9 @@ async function applyAll(engine: Engine, app: AppSql, warn: Warn): Promise<void> 
       .transaction(run => run({ sql }))
       .catch((error: Error) => warn(`The extension ${name} is not there: ${error.message}.`))
   }
-  await applyNew(engine, app, warn)
-  for (const seed of app.seeds) await engine.transaction(run => applyFile(run, seed, warn))
+  const missing = new Set<string>()
+  await applyNew(engine, app, warn, missing)
+  for (const seed of app.seeds) await engine.transaction(run => applyFile(run, seed, { warn, missing }))
 }
 
 /** What is there to do for migrations, if some have been applied before. */
@@ -131,6 +163,7 @@ export async function applyNew(
   engine: Engine,
   { migrations }: AppSql,
   warn: Warn,
+  missing = new Set<string>(),
 ): Promise<{ readonly changed: readonly string[]; readonly added: number }> {
   const applied = await engine.transaction(async run => {
     const [done] = await run({
@@ -146,7 +179,7 @@ export async function applyNew(
   const added = migrations.filter(({ version }) => !applied.has(version))
   for (const migration of added)
     await engine.transaction(async run => {
-      await applyFile(run, migration, warn)
+      await applyFile(run, migration, { warn, missing })
       const { version, name, text } = migration
       const values = [version, text, path.basename(name, '.sql').slice(version.length + 1)]
       await run({ sql: 'insert into supabase_migrations.schema_migrations values ($1, array[$2::text], $3)', values })
@@ -195,13 +228,20 @@ const closingWith = (engine: Engine, after: () => unknown): Engine => ({
 function lock(folder: string): () => void {
   const file = `${folder}.pid`
   makeFolder(path.dirname(file))
-  const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
-  if (holder !== 0 && holder !== process.pid && isAlive(holder))
+  const holder = holderOf(file)
+  if (holder !== undefined)
     throw new StartError(
       `The tables in ${folder} are open in another process (${holder}). Stop it, or keep the tables in memory with tables.database: memory.`,
     )
-  writeFileSync(file, String(process.pid))
   return () => rmSync(file, { force: true })
+}
+
+/** Takes a lock for this process, and returns nothing; or returns the other process that has it and lives. */
+function holderOf(file: string): number | undefined {
+  const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
+  if (holder !== 0 && holder !== process.pid && isAlive(holder)) return holder
+  writeFileSync(file, String(process.pid))
+  return undefined
 }
 
 function isAlive(pid: number): boolean {

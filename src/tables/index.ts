@@ -26,7 +26,7 @@ interface Opened {
   catalogue: Catalogue
 }
 
-type Row = Readonly<Record<string, unknown>>
+export type Row = Readonly<Record<string, unknown>>
 
 /** What tests and the control API can do with the tables. */
 export interface TableRows {

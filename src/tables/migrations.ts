@@ -107,8 +107,14 @@ function endOfComment(text: string, start: number): number {
 
 const SEARCH_PATH = `set search_path = "$user", public, extensions`
 
+export interface Skipping {
+  readonly warn: (sentence: string) => void
+  /** The names that skipped statements would have made: what needs one of them is skipped, too. */
+  readonly missing: Set<string>
+}
+
 /** Applies a file in the transaction of `run`. Warns of statements that are skipped. Rejects with a ProblemsError that names the statement. */
-export async function applyFile(run: RunSql, file: SqlFile, warn: (sentence: string) => void): Promise<void> {
+export async function applyFile(run: RunSql, file: SqlFile, { warn, missing }: Skipping): Promise<void> {
   await run({ sql: SEARCH_PATH }, { sql: 'set check_function_bodies = off' })
   for (const statement of statementsIn(file.text)) {
     // Migrations may say this themselves; the file is one transaction anyway.
@@ -117,8 +123,9 @@ export async function applyFile(run: RunSql, file: SqlFile, warn: (sentence: str
       await run({ sql: 'savepoint one' }, { sql: statement.sql }, { sql: 'release one' })
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
-      if (!isMissing(error, statement.sql)) throw new ProblemsError([problemOf(file, statement, error)])
+      if (!isMissing(error, statement.sql, missing)) throw new ProblemsError([problemOf(file, statement, error)])
       await run({ sql: 'rollback to one' })
+      for (const [, name = ''] of statement.sql.matchAll(making)) missing.add(name.toLowerCase())
       warn(`${placeOf(file, statement.start)} is skipped: ${error.message}.${adviceOn(statement.sql)}`)
     }
   }
@@ -136,13 +143,18 @@ function adviceOn(sql: string): string {
 
 const creation = /create\s+extension\s+(?:if\s+not\s+exists\s+)?"?([\w-]+)/i
 
-/** Undefined schemas, relations, functions, types and extensions. */
-const missingCodes = ['3F000', '42P01', '42883', '42704', '0A000', '58P01', '22023']
+/** The names of what a statement makes. */
+const making =
+  /\b(?:create\s+(?:\w+\s+){0,3}?(?:table|view|function|procedure|type|domain|trigger)|add\s+column)\s+(?:if\s+not\s+exists\s+)?(?:"?\w+"?\.)?"?(\w+)/gi
 
-/** Whether a statement failed because it needs a service of Supabase that is not here, or an extension. */
-function isMissing({ code, message }: SqlError, sql: string): boolean {
+/** Undefined schemas, relations, columns, functions, types and extensions. */
+const missingCodes = ['3F000', '42P01', '42703', '42883', '42704', '0A000', '58P01', '22023']
+
+/** Whether a statement failed because it needs a service of Supabase that is not here, an extension, or what was skipped. */
+function isMissing({ code, message }: SqlError, sql: string, missing: ReadonlySet<string>): boolean {
   if (!missingCodes.includes(code)) return false
-  return /^\s*(create|comment\s+on|alter|drop)\s+extension/i.test(sql) || missingServices.test(message)
+  if (/^\s*(create|comment\s+on|alter|drop)\s+extension/i.test(sql) || missingServices.test(message)) return true
+  return message.split(/\W+/).some(word => missing.has(word.toLowerCase()))
 }
 
 const lineAt = (text: string, position: number) => text.slice(0, position).split('\n').length

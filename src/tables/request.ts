@@ -86,15 +86,13 @@ export interface RestRequest {
   readonly prefer: Preferences
   readonly media: Media
   readonly stripsNulls: boolean
-  /** The options of `explain`, for the plan of the query. */
-  readonly explains: readonly string[]
   readonly body: string
   readonly contentType: string
   /** Whether a header named the schema. */
   readonly hasProfile: boolean
 }
 
-export type Media = 'json' | 'object' | 'csv' | 'plan'
+export type Media = 'json' | 'object' | 'csv'
 
 const operators =
   'eq|neq|gte|gt|lte|lt|like|ilike|match|imatch|in|isdistinct|is|fts|plfts|phfts|wfts|cs|cd|ov|sl|sr|nxr|nxl|adj'
@@ -107,13 +105,18 @@ const MOST_LEVELS = 100
 
 /** Reads one text of the query from left to right. */
 class Reader {
-  private at = 0
+  private at: number
   private level = 0
 
   constructor(
     private readonly text: string,
     private readonly what: string,
-  ) {}
+  ) {
+    // A name becomes part of the SQL, which a NUL would end.
+    this.at = text.indexOf('\0')
+    if (this.at >= 0) this.fail('a character other than NUL')
+    this.at = 0
+  }
 
   get isAtEnd(): boolean {
     return this.at >= this.text.length
@@ -391,7 +394,6 @@ function readPreferences(header: string): Preferences {
 
 const media: readonly (readonly [RegExp, Media])[] = [
   [/^application\/vnd\.pgrst\.object(\+json)?$/, 'object'],
-  [/^application\/vnd\.pgrst\.plan/, 'plan'],
   [/^text\/csv$/, 'csv'],
   [/^(application\/(json|vnd\.pgrst\.array(\+json)?|\*)|\*\/\*)$/, 'json'],
 ]
@@ -403,18 +405,10 @@ function readAccept(header: string) {
       .split(';')
       .map(text => text.trim())
     const known = media.find(([expression]) => expression.test(type))
-    if (known)
-      return { media: known[1], stripsNulls: parameters.includes('nulls=stripped'), explains: explainsIn(part) }
+    if (known) return { media: known[1], stripsNulls: parameters.includes('nulls=stripped') }
   }
   throw restError(406, 'PGRST107', `None of these media types are available: ${header}`)
 }
-
-const explainsIn = (type: string): readonly string[] => [
-  `format ${type.includes('plan+json') ? 'json' : 'text'}`,
-  ...(/options=([\w|]*)/.exec(type)?.[1]?.split('|') ?? []).filter(one =>
-    /^(analyze|verbose|settings|buffers|wal)$/.test(one),
-  ),
-]
 
 /** Reads a request. `schemas` are those that clients may use, the default one first. */
 export function readRequest(exchange: Exchange, schemas: readonly string[]): RestRequest {

@@ -126,7 +126,7 @@ export class SqlWriter {
   }
 
   private children(parent: Omit<Node, 'wish' | 'children'>, path: string, depth: number, known: Set<string>) {
-    return parent.select.embeds.map((embed, i): Child => {
+    return parent.select.embeds.map((embed): Child => {
       const relationship = this.relationship(parent, embed)
       const { to, isToOne } = relationship
       const name = embed.alias ?? embed.name
@@ -136,7 +136,7 @@ export class SqlWriter {
       const node = {
         ...this.joined(relationship, parent.alias, alias),
         ...{ alias, relation: to, select: embed.select, embed, isToOne, name },
-        rows: `${parent.alias}_${name}_${depth}_${i}`,
+        rows: `${parent.alias}_${name}_${depth}`,
         wish: paths.map(one => this.request.wishes.get(one)).find(one => one) ?? noWish,
       }
       return { ...node, children: this.children(node, paths[0] ?? '', depth + 1, known) }
@@ -454,11 +454,11 @@ export class SqlWriter {
   /** The rows of the body. */
   private body(relation: Relation) {
     const { body, contentType, columns: wanted, prefer } = this.request
-    const { json, keys, isList } = rowsIn(body, contentType, wanted)
+    const { keys, isList } = rowsIn(body, contentType, wanted)
     const columns = keys.map(name => relation.columns.get(name) ?? noColumnOf(relation.name, name))
     const names = columns.map(({ name }) => name)
     const defaults = prefer.missing === 'default' ? columns.filter(one => one.default !== null) : []
-    const all = this.values.put(isList ? json : `[${json}]`)
+    const all = this.values.put(isList ? body : `[${body}]`)
     const source = `jsonb_array_elements(${all}::jsonb) as item(row)`
     if (columns.length === 0) return { columns: names, rows: `select 1 from ${source}` }
     const defaulted = defaults.map(one => `${this.values.put(one.name)}::text, ${one.default}`).join(', ')
@@ -492,7 +492,8 @@ export class SqlWriter {
       })
       return call(named.join(', '))
     }
-    const { json, keys } = rowsIn(body === '' ? '{}' : body, contentType, undefined)
+    const json = body === '' ? '{}' : body
+    const { keys } = rowsIn(json, contentType, undefined)
     const used = parameters.filter(({ name }) => keys.includes(name))
     if (used.length === 0) return call('')
     const typed = used.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ')
@@ -509,21 +510,16 @@ export class SqlWriter {
 const counting = (step: string) =>
   `set_config('standin.inserted', (coalesce(nullif(current_setting('standin.inserted', true), '')::int, 0) ${step})::text, true) is not null`
 
-/** The keys of the rows in a body, and its JSON. */
+/** The keys of the rows in a body. */
 export function rowsIn(body: string, contentType: string, wanted: readonly string[] | undefined) {
-  const json = contentType === 'text/csv' ? JSON.stringify(csvRows(body)) : body
-  if (contentType === 'application/x-www-form-urlencoded') {
-    const fields = Object.fromEntries(new URLSearchParams(body))
-    return { json: JSON.stringify(fields), keys: wanted ?? Object.keys(fields), isList: false }
-  }
-  if (!/^(text\/csv|application\/(.*\+)?json)$/.test(contentType))
+  if (!/^application\/(.*\+)?json$/.test(contentType))
     throw restError(415, 'PGRST102', `Content-Type not acceptable: ${contentType}`)
-  const rows = parsed(json)
+  const rows = parsed(body)
   const all = Array.isArray(rows) ? rows : [rows]
   const keys = [...new Set(Object.keys(all[0] ?? {}))]
   const isEven = all.every(row => row !== null && typeof row === 'object' && hasKeys(row, keys))
   if (wanted === undefined && !isEven) throw restError(400, 'PGRST102', 'All object keys must match')
-  return { json, keys: wanted ?? keys, isList: Array.isArray(rows) }
+  return { keys: wanted ?? keys, isList: Array.isArray(rows) }
 }
 
 function parsed(json: string): unknown {
@@ -536,22 +532,6 @@ function parsed(json: string): unknown {
 
 const hasKeys = (row: object, keys: readonly string[]) =>
   Object.keys(row).length === keys.length && keys.every(key => Object.hasOwn(row, key))
-
-function csvRows(text: string): readonly object[] {
-  const cell = /("(?:[^"]|"")*"|[^,\n\r]*)(,|\r?\n|$)/y
-  const lines: (string | null)[][] = [[]]
-  while (cell.lastIndex < text.length) {
-    const [, value = '', end] = cell.exec(text) ?? []
-    lines
-      .at(-1)
-      ?.push(value === 'NULL' ? null : value.startsWith('"') ? value.slice(1, -1).replaceAll('""', '"') : value)
-    if (end !== ',' && cell.lastIndex < text.length) lines.push([])
-  }
-  const [head = [], ...rows] = lines
-  if (rows.some(row => row.length !== head.length))
-    throw restError(400, 'PGRST102', 'All lines must have same number of fields')
-  return rows.map(row => Object.fromEntries(head.map((name, i) => [name, row[i]])))
-}
 
 /** The name in the answer, if it is not that of the column. */
 function nameIn({ alias, field, aggregate }: SelectedField): string | undefined {

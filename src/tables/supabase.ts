@@ -86,4 +86,4 @@ export const supabaseStatements: readonly string[] = [
 
 /** Services of Supabase that are not here. Statements that fail for want of one are skipped. */
 export const missingServices =
-  /"?\b(storage|realtime|_realtime|cron|net|vault|pgsodium|graphql|graphql_public|supabase_functions|pgmq|pgmq_public|pg_net|pg_cron|pg_graphql|supabase_vault|wrappers|dblink|http|pgtap|pgroonga|timescaledb|hypopg|index_advisor|pg_jsonschema|pg_hashids|plv8|rum|plpgsql_check|pgaudit|pg_partman|pgrouting|pgjwt|postgis|vector)\b"?/
+  /"?\b(storage|realtime|_realtime|cron|net|vault|pgsodium|graphql|graphql_public|supabase_functions|pgmq|pgmq_public|pg_net|pg_cron|pg_graphql|supabase_vault|wrappers|dblink|http|pgtap|pgroonga|timescaledb|hypopg|index_advisor|pg_jsonschema|pg_hashids|plv8|rum|plpgsql_check|pgaudit|pg_partman|pgrouting|pgjwt|postgis|st_\w+|geometry|geography|vector|halfvec|sparsevec)\b"?/

@@ -1,10 +1,7 @@
 /** What tests do with the tables below /rest/v1: they read rows, and run SQL. */
-
 import * as v from 'valibot'
-import type { TableRows } from '../tables/index.js'
+import type { Row, TableRows } from '../tables/index.js'
 import { inputCheck } from './input-check.js'
-
-type Row = Readonly<Record<string, unknown>>
 
 export interface TestTables {
   /**

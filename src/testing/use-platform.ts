@@ -23,6 +23,9 @@ export interface TestRunner {
   testState?(): { readonly testPath?: string | undefined; readonly currentTestName?: string | undefined }
 }
 
+/** As long as a start may take: a database for tables is prepared the first time, perhaps on a busy machine. */
+export const START_TIMEOUT_MS = 120_000
+
 export interface UsePlatformOptions extends Omit<PlatformOptions, 'env'> {
   /**
    * Environment variables to set while the tests run: `true` for the usual names (`OPENAI_BASE_URL`, `OPENAI_API_KEY`, `SUPABASE_URL`,

@@ -217,6 +217,12 @@ test.each([
   ['an unknown relationship', () => client.from('labels').select('people(*)'), 400, 'PGRST200'],
   ['two relationships', () => client.from('documents').select('people(*)'), 300, 'PGRST201'],
   [
+    'two embedded resources with one name',
+    () => client.from('documents').select('people!author(*), people!reviewer(*)'),
+    400,
+    '42712',
+  ],
+  [
     'a filter on what is not embedded',
     () => client.from('documents').select().eq('people.name', 'Ada'),
     400,
@@ -262,6 +268,8 @@ test.each([
   ['a quoted column', `documents?select="id"";drop table documents"`],
   ['a cast', 'documents?select=id::int); drop table documents'],
   ['an alias', 'documents?select="a"" from pg_class; --":id'],
+  ['an alias with a NUL', 'documents?select="a\0":id'],
+  ['JSON keys with a NUL', 'documents?select=body->a\0'],
   ['JSON keys', `documents?select=body->${injection}`],
   ['an embedded resource', `documents?select=labels!${injection}(*)`],
   ['an operator', `documents?id=eq;drop table documents.1`],

@@ -92,7 +92,11 @@ alter table public.closed enable row level security;
 create function public.f() returns text language sql begin atomic select case when true then 'a;' else 'b' end; end;
 insert into public.closed values (1, $tag$ ; $$ $tag$) /* ; /* ; */ */;
 grant all on public.closed to supabase_admin;
+create extension postgis;
+create table public.shops (id int, place geometry(point, 4326));
+alter table public.shops enable row level security;
 `,
+      'seed.sql': 'insert into public.shops (id) values (1);',
       'migrations/readme.sql': 'not a migration',
     }),
   )
@@ -103,10 +107,22 @@ grant all on public.closed to supabase_admin;
     expect.stringMatching(/1_all.sql:3 is skipped: .*npm install --save-dev @electric-sql\/pglite-pgvector/),
     expect.stringMatching(/1_all.sql:4 is skipped: schema "cron" does not exist/),
     expect.stringMatching(/1_all.sql:5 is skipped: relation "storage.buckets" does not exist/),
+    expect.stringMatching(/1_all.sql:12 is skipped: .*npm install --save-dev @electric-sql\/pglite-postgis/),
+    expect.stringMatching(/1_all.sql:13 is skipped: type "geometry" does not exist/),
+    expect.stringMatching(/1_all.sql:14 is skipped: relation "public.shops" does not exist/),
+    expect.stringMatching(/seed.sql:1 is skipped: relation "public.shops" does not exist/),
     'Row level security is on without a policy for closed: only the service role sees rows there.',
   ])
   expect((await client.rpc('f')).data).toBe('a;')
   expect((await client.from('closed').select()).data).toEqual([])
+})
+
+test('of several that start at once, one prepares the tables', async () => {
+  const dir = projectWith({ 'migrations/1_new.sql': `create table public.new_${Date.now()} (id int);` })
+  const all = await Promise.all([opened(dir), opened(dir), opened(dir)])
+  expect(all.flatMap(({ warnings }) => warnings)).toEqual([
+    'Preparing the tables from 1 migrations. This takes some seconds, once.',
+  ])
 })
 
 test('tables in a folder keep their rows, users of the state included, and are open in one process at a time', async () => {
@@ -145,4 +161,6 @@ test('without PGlite, one line says what to install, and /rest/v1 stays a 404', 
     "To answer /rest/v1 from supabase/migrations, install PostgreSQL's engine: npm install --save-dev @electric-sql/pglite\n",
   )
   expect((await fetch(`${ready?.url}/rest/v1/notes`)).status).toBe(404)
+  const { platform } = await opened(folderWith())
+  await expect(platform.tables.rows('notes')).rejects.toThrow('There are no tables here. They need the folder')
 })
