@@ -260,7 +260,7 @@ const descriptive =
 /** Whether the value is part of a discriminator's mapping, which can have names of schemas instead of references. */
 const isSchemaName = (pointer = ''): boolean => pointer.includes('/discriminator/mapping/')
 
-/** The problem as a sentence. `parsed` is the file that contains it. */
+/** The problem with its place, in Redocly's words. `parsed` is the file that contains it. */
 function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, parsed: unknown): string {
   const path = pathIn(parsed, pointer)
   const field = (...more: readonly string[]) => pathInWords([...path, ...more]) || 'the document'
@@ -268,15 +268,7 @@ function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, 
     const { $ref } = (valueAt(parsed, path) ?? {}) as { readonly $ref?: unknown }
     return `${field('$ref')} ${JSON.stringify($ref)} ${whyUnresolved(message)}`
   }
-  const [, unknown] = /^Property `(.*)` is not expected here\.$/s.exec(message) ?? []
-  if (unknown !== undefined) return `${field()} is not known here.${suggest[0] ? ` Did you mean "${suggest[0]}"?` : ''}`
-  const [, missing] = /^The field `(.*)` must be present on this level\.$/s.exec(message) ?? []
-  if (missing !== undefined) return `${field(missing)} is missing.`
-  const [, words] = /can be one of the following only: (.*)\.$/s.exec(message) ?? []
-  if (words !== undefined) return `${field()} must be one of ${words.replaceAll('"', '')}.`
-  const [, name, kind, given] = /^Expected type `(.*?)`(?: \((\w+)\))? but got `(\w+)`\.?$/s.exec(message) ?? []
-  if (name !== undefined) return `${field()} must be ${article(kind ?? name)}, not ${given}.`
-  return `${field()}: ${message}`
+  return `${field()}: ${message}${suggest[0] ? ` Did you mean "${suggest[0]}"?` : ''}`
 }
 
 const article = (kind: string) => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`)
