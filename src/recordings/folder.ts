@@ -91,19 +91,24 @@ export class Folder {
 
   /** Lists again what has changed. */
   refresh(): void {
-    this.#isListed = true
-    const found = new Set<string>()
     const seen = new Set<string>()
+    const listed: (readonly [folder: string, names: readonly string[]])[] = []
+    let isChanged = !this.#isListed
     const visit = (folder: string) => {
       // Links may lead to a folder again.
       const real = realPath(this.#at(folder))
       if (seen.has(real)) return
       seen.add(real)
-      const { names, folders } = this.#namesIn(folder)
-      for (const name of names) found.add(folder + name)
-      for (const name of folders) visit(`${folder}${name}/`)
+      const before = this.#listed.get(folder)
+      const now = this.#namesIn(folder)
+      isChanged ||= now !== before
+      listed.push([folder, now.names])
+      for (const name of now.folders) visit(`${folder}${name}/`)
     }
     visit('')
+    this.#isListed = true
+    if (!isChanged) return
+    const found = new Set(listed.flatMap(([folder, names]) => names.map(name => folder + name)))
     for (const file of this.#files) if (!found.has(file)) this.#forget(file)
     for (const file of found) if (!this.#files.has(file)) this.#add(file)
   }

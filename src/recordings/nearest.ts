@@ -43,14 +43,21 @@ export function nearestOf(asked: AskedRequest, all: readonly Known[], lookup: Lo
   const { identity, test } = asked
   const method = identity.request.method === 'HEAD' ? 'GET' : identity.request.method
   const path = anyPath(identity.path)
+  const isSamePath = memoized((of: string) => anyPath(of) === path, 1000)
   const sketches = identity.sketches()
-  const isCandidate = (one: Known) =>
-    (one.method === 'HEAD' ? 'GET' : one.method) === method && anyPath(one.path) === path
-  const ranked = all
-    .filter(isCandidate)
-    .map(known => ({ known, rank: roughRank(known, identity, sketches, test) }))
-    .sort((one, other) => one.rank - other.rank || (one.known.file < other.known.file ? -1 : 1))
-  const compared = ranked.slice(0, MOST_COMPARED).flatMap(({ known }) => comparison(known, asked, lookup) ?? [])
+  const isCandidate = (one: Known) => (one.method === 'HEAD' ? 'GET' : one.method) === method && isSamePath(one.path)
+  // The first of them by their rough rank. Sorting all of a large folder would take longer.
+  const ranked: { readonly known: Known; readonly rank: number }[] = []
+  for (const known of all) {
+    if (!isCandidate(known)) continue
+    const rank = roughRank(known, identity, sketches, test)
+    if (ranked.length === MOST_COMPARED && rank > (ranked.at(-1)?.rank ?? 0)) continue
+    const isBefore = (one: (typeof ranked)[number]) =>
+      one.rank < rank || (one.rank === rank && one.known.file < known.file)
+    ranked.splice(ranked.findLastIndex(isBefore) + 1, 0, { known, rank })
+    ranked.length = Math.min(ranked.length, MOST_COMPARED)
+  }
+  const compared = ranked.flatMap(({ known }) => comparison(known, asked, lookup) ?? [])
   return compared.sort((one, other) => compareRanks(one.rank, other.rank))[0]
 }
 
