@@ -53,7 +53,8 @@ export const budgets: Readonly<Record<string, number>> = {
   holds: 630,
   // 2026-11-28: an answer is read on for a recording after its client has left. What faults and holds do went to their folders.
   http: 4080,
-  journal: 2100,
+  // 2026-11-29: which repairs a row offers, the runs of requests in flight, and pictures as they are.
+  journal: 2150,
   keys: 700,
   limits: 400,
   mcp: 2300,

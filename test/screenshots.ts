@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Platform } from '../src/index.js'
-import { askMuch, findOrder, startShowcase } from './dashboard/showcase.js'
+import { askMuch, startShowcase } from './dashboard/showcase.js'
 
 const folder = path.join(import.meta.dirname, '../fixtures/screenshots')
 const size = { width: 1280, height: 720 }
@@ -19,17 +19,6 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     await page.locator('.request').filter({ hasText: 'opening hours' }).first().click()
     await page.getByRole('heading', { name: 'Conversation' }).waitFor()
     await page.mouse.move(0, 0)
-  },
-  async playground(page, { dashboardUrl }) {
-    // Tall enough for the conversation.
-    await page.setViewportSize({ ...size, height: 1060 })
-    await page.goto(`${dashboardUrl}/try`)
-    await page.getByLabel('Parameters (JSON)').fill(JSON.stringify({ tools: [findOrder] }, null, 2))
-    await page.getByLabel('Message', { exact: true }).fill('Where is my order A-1042?')
-    await page.keyboard.press('Enter')
-    await page.getByLabel('Result of find_order').fill('{ "left": "Monday", "arrives": "Thursday" }')
-    await page.getByRole('button', { name: 'Send result' }).click()
-    await page.locator('.said', { hasText: 'It should be with you on Thursday.' }).waitFor()
   },
 }
 

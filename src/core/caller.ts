@@ -149,6 +149,8 @@ export interface Facts {
   readonly error: string | null
   readonly complete: boolean
   readonly missed: boolean
+  /** How many findings there are about the answer. */
+  readonly findings: number
 }
 
 /** Returns a function that tests exchanges. Parts of the filter that are missing or undefined match everything. */
@@ -214,4 +216,5 @@ function hasStatus(status: number | null, value: string): boolean {
 }
 
 /** Whether no rule or recording matched, or the answer is an error or incomplete. */
-const isProblem = ({ missed, status, complete }: Facts) => missed || status === null || status >= 400 || !complete
+const isProblem = ({ status, complete, findings }: Facts) =>
+  status === null || status >= 400 || !complete || findings > 0

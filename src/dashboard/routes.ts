@@ -3,7 +3,6 @@
 /** The address of each view. */
 export const routes = {
   activity: '/dashboard',
-  try: '/dashboard/try',
   answers: '/dashboard/answers',
   people: '/dashboard/people',
   connect: '/dashboard/connect',
@@ -17,7 +16,8 @@ export const formerRoutes: Readonly<Record<string, string>> = {
   '/dashboard/resources': routes.activity,
   '/dashboard/mcp': routes.activity,
   '/dashboard/controls': routes.activity,
-  '/dashboard/playground': routes.try,
+  '/dashboard/playground': routes.activity,
+  '/dashboard/try': routes.activity,
   '/dashboard/replies': routes.answers,
   '/dashboard/recordings': `${routes.answers}?tab=recordings`,
   '/dashboard/users': routes.people,
@@ -31,9 +31,6 @@ export const formerRoutes: Readonly<Record<string, string>> = {
 
 /** The address that shows an exchange. */
 export const exchangeAt = (id: string) => `${routes.activity}?${new URLSearchParams({ id })}`
-
-/** The address that opens the request of an exchange in Try. */
-export const tryWith = (exchange: string) => `${routes.try}?${new URLSearchParams({ exchange })}`
 
 /** The address that shows a rule. It has the title too, because the place of the rule may have changed since it answered. */
 export const ruleAt = ({ title, place }: { readonly title: string; readonly place: string }) =>

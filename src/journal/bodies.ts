@@ -101,6 +101,8 @@ function readable(
   isWhole: boolean,
 ) {
   if (bytes.length === 0 || shownBytes === 0) return {}
+  const [, picture] = /^(image\/(?:png|jpeg|gif|webp))\b/i.exec(contentType ?? '') ?? []
+  if (picture && bytes.length <= shownBytes) return { body: `data:${picture};base64,${bytes.toString('base64')}` }
   const end = Math.min(shownBytes, isWhole ? bytes.length : Math.max(0, bytes.length - MARGIN_BYTES))
   const parts = [bytes.subarray(0, end), bytes.subarray(end, end + MARGIN_BYTES)].map(bytes => ({ bytes }))
   const [{ bytes: shown } = { bytes: noBytes }] = redaction.chunks(parts, path, contentType)

@@ -25,6 +25,7 @@ export function factsOf(exchange: Exchange): Facts {
     source: sourceOf(outcome),
     error: outcome?.error ?? null,
     complete: outcome?.complete ?? false,
+    findings: exchange.violations?.length ?? 0,
     get model() {
       return contentOf(exchange).model
     },

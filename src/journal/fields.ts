@@ -51,6 +51,8 @@ export interface JournaledExchange {
   /** Milliseconds since 1970. */
   readonly atMs: number
   readonly durationMs: number
+  /** The run that a request in flight belongs to. */
+  readonly run?: number | undefined
 }
 
 /** What a field is read from. */
@@ -284,6 +286,8 @@ const listFields = {
         differences: nearest.differences.slice(0, MOST_DIFFERENCES),
       }) as ClosestRecording),
   ),
+  /** How many findings there are about the answer. */
+  findings: shownField(wholeNumber, ({ exchange }) => exchange.violations?.length ?? 0),
   requestBytes: shownField(wholeNumber, ({ exchange }) => bodyBytesOf(exchange)),
   responseBytes: shownField(wholeNumber, ({ exchange }) => responseBytesOf(exchange)),
   ...use,
@@ -295,8 +299,12 @@ const listFields = {
 /** A request that has begun and not ended. Its id is none of the journal's. */
 const flightFields = {
   ...identity,
+  /** The run that it belongs to, if that is known already. */
+  run: shownField(orNull(text), ({ run }) => (run === undefined ? null : String(run))),
   ...asked,
   ...route,
+  /** The hold at which it waits; the feed knows. */
+  hold: shownField(orNull(text), () => null),
   /** Null until the head of the answer was sent. */
   status: ending.status,
   pieces,

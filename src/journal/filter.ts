@@ -41,7 +41,8 @@ export const journalFilter = closed({
     'Part of the text of the answer, where the chunks of a stream are joined; of its first 64 KB.',
   ),
   complete: optional(v.boolean('true or false'), 'Whether the answer is complete.'),
-  problems: optional(v.boolean('true or false'), 'Whether it was missed, refused, failed or cut.'),
+  problems: optional(v.boolean('true or false'), 'Whether it was refused, failed or cut, or has findings.'),
+  run: optional(id, 'The run of an agent, by the id of its first exchange.'),
   after: optional(id, 'Only exchanges after the one with this id.'),
   before: optional(id, 'Only exchanges before the one with this id.'),
 })
@@ -70,7 +71,7 @@ export const journalQuery = closed({
 
 /** Creates a function that checks whether an exchange matches the filter. */
 export function filterOf(filter: JournalFilter): (journaled: Pick<JournaledExchange, 'id' | 'exchange'>) => boolean {
-  const { text, answer, after, before, ...rest } = filter
+  const { text, answer, run, after, before, ...rest } = filter
   const afterId = after === undefined ? 0 : Number(after)
   const beforeId = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
   // Searched as bytes, because converting all bodies to text would take far longer.
@@ -80,6 +81,7 @@ export function filterOf(filter: JournalFilter): (journaled: Pick<JournaledExcha
   return ({ id, exchange }) =>
     id > afterId &&
     id < beforeId &&
+    (run === undefined || String(exchange.run ?? id) === run) &&
     matches(factsOf(exchange)) &&
     (bytes === undefined || (exchange.body?.includes(bytes) ?? false)) &&
     isAnswered(exchange)

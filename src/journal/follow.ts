@@ -32,6 +32,8 @@ interface FollowOptions {
   readonly run: string
   /** What decides the next answer. */
   readonly situation: FollowedSituation
+  /** The holds at which requests in flight wait, by the ids of these. */
+  readonly holds: () => ReadonlyMap<string, string>
 }
 
 /** What decides the next answer, and who is told when it changes. */
@@ -44,11 +46,11 @@ export interface FollowedSituation {
 /** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
 // Long because all of it shares the state of one stream.
 export function follow(response: ServerResponse, journal: Journal, options: FollowOptions): () => void {
-  const { filter, isBrief, first, run, situation } = options
+  const { filter, isBrief, first, run, situation, holds } = options
   const matches = filterOf(filter)
   const waiting = createWaiting(first)
   const { write, send } = createSender(response, journal, waiting, isBrief)
-  const sendFlights = createFlightSender(journal, filter, write)
+  const sendFlights = createFlightSender(journal, { filter, holds }, write)
   let timer: NodeJS.Timeout | undefined
 
   function sendSoon(): void {
@@ -127,14 +129,15 @@ function createSender(response: ServerResponse, journal: Journal, waiting: Waiti
 /** Sends the requests in flight if they have changed. Returns whether there are any. */
 function createFlightSender(
   journal: Journal,
-  filter: JournalFilter,
+  { filter, holds }: Pick<FollowOptions, 'filter' | 'holds'>,
   write: (event: string, value: unknown) => unknown,
 ) {
   // They have no ids of the journal yet.
   const matches = filterOf({ ...filter, after: undefined, before: undefined })
   let sent = '[]'
   return (): boolean => {
-    const flights = journal.flights(matches)
+    const waiting = holds()
+    const flights = journal.flights(matches).map(flight => ({ ...flight, hold: waiting.get(flight.id) ?? null }))
     const text = JSON.stringify(flights)
     if (text !== sent) write('flights', flights)
     sent = text

@@ -45,7 +45,8 @@ export function createJournal({
   const followers = createListeners<[Exchange, number]>(report)
   const clearFollowers = createListeners<[scope: string | undefined]>(report)
   const beginningFollowers = createListeners<[]>(report)
-  const marked = withRuns(kept.all)
+  const marks = createRunMarks()
+  const marked = withRuns(kept.all, marks)
   let lastId = 0
   let clearedId = 0
   return {
@@ -54,11 +55,13 @@ export function createJournal({
     /** Called when a request has arrived. */
     begin: beginningFollowers.notify,
     /** The requests in flight that match, the oldest first. Their ids are none of the journal's. */
-    flights: (matches: (one: JournaledExchange) => boolean) =>
-      Array.from(open(), flightFrom)
+    flights(matches: (one: JournaledExchange) => boolean) {
+      marked()
+      return Array.from(open(), flightFrom)
         .filter(one => matches(one) && !isPast(one.exchange) && !isFromDashboard(one.exchange))
         .slice(0, MOST_FLIGHTS)
-        .map(one => flightOf(one, redact())),
+        .map(one => flightOf({ ...one, run: marks.peek(one.exchange) }, redact()))
+    },
     /** Calls `listener` each time a request arrives. Returns a function that stops this. */
     followBeginnings: (listener: () => void) => beginningFollowers.add(listener),
     /** Adds an exchange whose answer has been sent, or never will be. */
@@ -92,8 +95,7 @@ export function createJournal({
 }
 
 /** Finds the runs of exchanges when somebody reads them, in their order. */
-function withRuns(all: All): All {
-  const mark = createRunMarks()
+function withRuns(all: All, { mark }: ReturnType<typeof createRunMarks>): All {
   return () => {
     for (const { id, exchange } of all()) if (exchange.run === undefined) mark(id, exchange)
     return all()
@@ -101,7 +103,7 @@ function withRuns(all: All): All {
 }
 
 /** The most requests in flight that are told; more could not be read. */
-const MOST_FLIGHTS = 50
+const MOST_FLIGHTS = 200
 
 function flightFrom({ exchange, number }: Pick<RequestContext, 'exchange' | 'number'>): JournaledExchange {
   const durationMs = uptimeMs() - exchange.startedMs

@@ -1,7 +1,7 @@
 /** Operations on the journal: returns, streams and deletes exchanges; and metrics of what passed. */
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
-import { arrayOf, boolean, closed, optional, optionalMember, text } from '../check/forms.js'
+import { arrayOf, boolean, closed, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
 import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
 import { once } from '../core/work.js'
 import { exchangeInBrief, exchangeInDetail } from './fields.js'
@@ -16,7 +16,13 @@ const PAGE = 100
 const ALL = 1000
 
 const exchanges = closed({ data: arrayOf(exchangeInDetail), next: optionalMember(text) })
-const briefs = closed({ data: arrayOf(exchangeInBrief), next: optionalMember(text) })
+/** `count` of `total` exchanges match. */
+const briefs = closed({
+  data: arrayOf(exchangeInBrief),
+  next: optionalMember(text),
+  count: wholeNumber,
+  total: wholeNumber,
+})
 
 export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   listExchanges: operation({
@@ -49,14 +55,18 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   getExchange: operation({
     at: 'GET /journal/{id}',
     does: 'Returns one exchange.',
+    query: closed({ whole: optional(boolean, 'Shows bodies in full, however long they are.') }),
     returns: exchangeInDetail,
-    run: ({ id }) => reader.get(id),
+    run: ({ id, query: { whole } }) => reader.get(id, whole ? Number.POSITIVE_INFINITY : undefined),
   }),
   sendExchangeAgain: operation({
     at: 'POST /journal/{id}/again',
-    does: 'Repeats the request exactly as it was, with its own credential.',
+    does: 'Repeats the request exactly as it was, with its own credential, or with another body.',
+    body: closed({ body: optional(text, 'The body to send in place of its own.') }),
+    isBodyOptional: true,
+    bodyReading: { bytes: 8_388_608 },
     returns: closed({ id: text }),
-    run: async ({ id }) => ({ id: await reader.sendAgain(id) }),
+    run: async ({ id, body: { body } }) => ({ id: await reader.sendAgain(id, { body }) }),
   }),
   getExchangeAsCurl: operation({
     at: 'GET /journal/{id}/curl',

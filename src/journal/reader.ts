@@ -20,13 +20,21 @@ interface Parts {
   /** The address of the platform, for curl commands. */
   readonly url: () => string
   readonly situation: FollowedSituation
+  /** The holds at which requests in flight wait, by the ids of these. */
+  readonly holds: () => ReadonlyMap<string, string>
   /** Aborted when the platform stops, which ends all streams. */
   readonly stopping: AbortSignal
 }
 
+interface Again {
+  readonly began?: (mark: string) => () => void
+  /** Sent in place of its own body. */
+  readonly body?: string | undefined
+}
+
 export type Reader = ReturnType<typeof createReader>
 
-export function createReader({ journal, url, situation, stopping }: Parts) {
+export function createReader({ journal, url, situation, holds, stopping }: Parts) {
   const run = randomUUID()
 
   /** Throws a 404 that says whether the exchange ever existed. */
@@ -40,7 +48,11 @@ export function createReader({ journal, url, situation, stopping }: Parts) {
     page: (filter: JournalFilter, limit: number, shownBytes?: number) =>
       pageOf(journal, filter, limit, found => journal.entry(found, shownBytes)),
     /** The same exchanges in short. */
-    briefPage: (filter: JournalFilter, limit: number) => pageOf(journal, filter, limit, journal.brief),
+    briefPage: (filter: JournalFilter, limit: number) => ({
+      ...pageOf(journal, filter, limit, journal.brief),
+      count: journal.count({ ...filter, after: undefined, before: undefined }),
+      total: journal.count(),
+    }),
     /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
     follow(
       filter: JournalFilter,
@@ -52,22 +64,23 @@ export function createReader({ journal, url, situation, stopping }: Parts) {
         if (stopping.aborted) return response.end()
         const earlier = after === undefined && limit === undefined ? [] : journal.select({ ...filter, after }, limit)
         const first = isBrief ? earlier.slice(-MOST_EARLIER) : earlier
-        const end = follow(response, journal, { filter, isBrief, first, run, situation })
+        const end = follow(response, journal, { filter, isBrief, first, run, situation, holds })
         stopping.addEventListener('abort', end)
         return response.once('close', () => stopping.removeEventListener('abort', end))
       })
     },
-    get: (id: string) => orNotFound(journal.get(id), id),
+    /** Longer bodies are cut to `shownBytes`. */
+    get: (id: string, shownBytes?: number) => orNotFound(journal.get(id, shownBytes), id),
     curl: (id: string) => orNotFound(journal.curl(id, url()), id),
     /**
      * Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. `began` is
      * told the mark by which the request is recognized, and returns what is called at the end.
      */
-    async sendAgain(id: string, began: (mark: string) => () => void = () => () => {}) {
+    async sendAgain(id: string, { began = () => () => {}, body }: Again = {}) {
       const { exchange } = orNotFound(journal.find(id), id)
       const mark = nextMark()
       const end = began(mark)
-      return sendAgain(exchange, { url: url(), journal, mark }).finally(end)
+      return sendAgain(exchange, { url: url(), journal, mark, body }).finally(end)
     },
     clear: (scope: string | undefined) => journal.clear(scope),
   }
@@ -89,14 +102,21 @@ const connectionHeaders =
 const LATE_ENTRY_MS = 1000
 const nextMark = createIds('again-', 12)
 
+interface Sending {
+  readonly url: string
+  readonly journal: Journal
+  readonly mark: string
+}
+
 /** Repeats a request exactly as it was, with its own credential, which only the journal has. */
 async function sendAgain(
   exchange: Exchange,
-  { url, journal, mark }: { readonly url: string; readonly journal: Journal; readonly mark: string },
+  { url, journal, mark, ...edited }: Pick<Again, 'body'> & Sending,
 ): Promise<string> {
   if (!isRepeatable(exchange)) throw notRepeatable()
   const { hostname, port } = new URL(url)
-  const { method, query, body } = exchange
+  const { method, query } = exchange
+  const body = edited.body ?? exchange.body
   const path = query === '' ? exchange.path : `${exchange.path}?${query}`
   const kept = Object.entries(exchange.headers).filter(([name]) => !connectionHeaders.test(name))
   const headers = { ...Object.fromEntries(kept), [AGAIN_HEADER]: mark }

@@ -51,23 +51,31 @@ export function createRuns() {
   }
 
   /** Of calls that are the same, the one that was asked for first and not made yet; after that it is a repetition. */
-  function ofCall(fits: (call: OpenCall) => boolean): number | undefined {
+  function ofCall(fits: (call: OpenCall) => boolean, isPeek: boolean): number | undefined {
     const same = calls.filter(fits)
     const call = same.find(({ isMade }) => !isMade) ?? same.at(-1)
-    if (call) call.isMade = true
+    if (call && !isPeek) call.isMade = true
     return call?.run
   }
 
-  return (step: RunStep): number => {
-    const { id, call, words, asked, conversation } = step
-    const run =
+  function known(step: RunStep, isPeek: boolean): number | undefined {
+    const { call, words } = step
+    return (
       ofChat(step) ??
-      (call && ofCall(({ name, arguments: given }) => name === call.name && sameJson(given, call.arguments))) ??
-      (words && ofCall(({ arguments: given }) => areAllIn(leavesOf(given), words))) ??
-      id
-    calls.push(...asked.map(one => ({ ...one, run, conversation, isMade: false })))
-    calls = calls.slice(-MOST_CALLS)
-    return run
+      (call && ofCall(({ name, arguments: given }) => name === call.name && sameJson(given, call.arguments), isPeek)) ??
+      (words && ofCall(({ arguments: given }) => areAllIn(leavesOf(given), words), isPeek))
+    )
+  }
+
+  return {
+    take(step: RunStep): number {
+      const run = known(step, false) ?? step.id
+      calls.push(...step.asked.map(one => ({ ...one, run, conversation: step.conversation, isMade: false })))
+      calls = calls.slice(-MOST_CALLS)
+      return run
+    },
+    /** The run of a step that has not ended; `undefined` if it belongs to none so far. */
+    peek: (step: RunStep): number | undefined => known(step, true),
   }
 }
 
@@ -87,16 +95,21 @@ function leavesOf(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** Sets the run of exchanges, which it is given in their order, and the beginning of what was said in them. */
+/** Finds the runs of exchanges, and the beginning of what was said in them. */
 export function createRunMarks() {
-  const runOf = createRuns()
-  return (id: number, exchange: Exchange): void => {
-    const choices = choicesOf(exchange)
-    const calls = choices.flatMap(({ message }) => contentOf(message).calls)
-    const [first] = choices
-    exchange.spoken =
-      calls.length > 0 ? `→ ${calls.map(({ name }) => name).join(', ')}` : first && contentOf(first.message).text
-    exchange.run = runOf(stepOf(id, exchange, calls))
+  const runs = createRuns()
+  return {
+    /** Sets both for exchanges, which it is given in their order. */
+    mark(id: number, exchange: Exchange): void {
+      const choices = choicesOf(exchange)
+      const calls = choices.flatMap(({ message }) => contentOf(message).calls)
+      const [first] = choices
+      const called = calls.map(({ name, arguments: given }) => `${name} ${given}`)
+      exchange.spoken = calls.length > 0 ? `→ ${called.join(', ')}` : first && contentOf(first.message).text
+      exchange.run = runs.take(stepOf(id, exchange, calls))
+    },
+    /** The run of an exchange that has not ended; `undefined` if it belongs to none so far. */
+    peek: (exchange: Exchange): number | undefined => runs.peek(stepOf(0, exchange, [])),
   }
 }
 

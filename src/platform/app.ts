@@ -6,6 +6,7 @@ import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secr
 import type { ConfigJson } from '../dashboard/operations.js'
 import { namedModels } from '../endpoints/options.js'
 import { requestsUnderWay } from '../holds/held.js'
+import type { UnderWay } from '../holds/operations.js'
 import type { App } from '../http/entrance.js'
 import { loadReader, type Reader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
@@ -68,7 +69,13 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
     identify: keys.identify,
   })
   const situation = createSituation(dependencies)
-  const reader = createReader({ journal, url, situation, stopping: dependencies.stopping })
+  const reader = createReader({
+    journal,
+    url,
+    situation,
+    holds: () => holdsIn(requestsUnderWay(dependencies.underWay, runtime.holds)),
+    stopping: dependencies.stopping,
+  })
   const control = createControl({
     host,
     ...keys,
@@ -128,6 +135,10 @@ function controlParts({ current, runtime, forTests, reset, underWay }: Dependenc
     },
   }
 }
+
+/** The holds at which requests wait, by the ids of these. */
+const holdsIn = (underWay: UnderWay): ReadonlyMap<string, string> =>
+  new Map(underWay.list().flatMap(({ id, hold }) => (hold === null ? [] : [[id, hold] as const])))
 
 /** What repairs need of the other parts. */
 function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAgain']): Repairs {

@@ -23,7 +23,7 @@ interface Parts {
   readonly inUse: RepairsInUse
   /** Its exchanges have the whole request, also what is never shown. */
   readonly journal: Pick<Journal, 'find' | 'get' | 'brief' | 'exchanges' | 'lastId'>
-  readonly sendAgain: (id: string, began: (mark: string) => () => void) => Promise<string>
+  readonly sendAgain: (id: string, again: { readonly began: (mark: string) => () => void }) => Promise<string>
   readonly rules: {
     addSent(rule: RuleInput, scope?: string): Promise<readonly { readonly id: string }[]>
     remove(which: { readonly id: string }): number
@@ -201,7 +201,7 @@ export class Repairs {
     const { sendAgain, inUse, isSaved } = this.parts
     let again: string
     try {
-      again = await sendAgain(id, mark => inUse.record(mark))
+      again = await sendAgain(id, { began: mark => inUse.record(mark) })
     } catch (error) {
       return { failed: `It could not be sent again: ${(error as Error).message}`, exchange: null }
     }

@@ -79,19 +79,21 @@ inBrowser('the run of an agent is one waterfall, and can be copied as a test', a
   const { page } = await openActivity(platform)
   const run = row(page, '3 steps')
   await run.waitFor()
-  const steps = run.getByRole('list', { name: 'Steps of the run' }).getByRole('listitem')
+  const steps = run.locator('.step:not(.gap)', { has: page.getByRole('link') })
   expect((await steps.allInnerTexts()).map(text => text.split('\n').slice(0, 2))).toEqual([
-    ['chat', '→ find_order'],
+    ['chat', '→ find_order(A-1042)'],
     ['GET', '/orders/A-1042'],
     ['chat', 'It left on Monday.'],
   ])
+  for (const text of await steps.allInnerTexts()) expect(text).toMatch(/\d (ms|s)\b/)
   expect(await rows(page).count()).toBe(2)
   await run.getByRole('button', { name: 'Copy the run as a test' }).click()
   await page.getByText('Copied the run as a test.').waitFor()
   expect(await clipboardOf(page)).toContain('test("Where is my order?"')
-  await steps.getByRole('link', { name: '→ find_order' }).click()
+  await steps.getByRole('link', { name: 'It left on Monday.' }).click()
   await panel(page).getByRole('heading', { name: 'Conversation' }).waitFor()
-  expect(await panel(page).innerText()).toMatch(/user\s+Where is my order\?\s+assistant\s+calls find_order/)
+  await panel(page).getByText('● new').first().waitFor()
+  expect(await panel(page).innerText()).toMatch(/user\s+Where is my order\?\s+assistant ● new\s+→ find_order/)
   await expectAccessible(page)
 })
 
@@ -164,7 +166,7 @@ inBrowser(
     await row(page, 'Where is my order?').getByRole('link', { name: 'Where is my order?' }).click()
     const dialog = page.getByRole('dialog', { name: 'Answer this' })
     const answerWith = async (kind: string, fill: () => Promise<void>) => {
-      await panel(page).getByRole('button', { name: 'Answer' }).click()
+      await panel(page).getByRole('button', { name: 'Answer', exact: true }).click()
       await dialog.getByLabel('Reply').selectOption(kind)
       await fill()
       await dialog.getByRole('button', { name: 'Use from now on' }).click()
@@ -183,7 +185,7 @@ inBrowser(
     await dialog.getByRole('button', { name: 'Undo' }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(await ask()).toContain('The old answer.')
-    await panel(page).getByRole('button', { name: 'Answer' }).click()
+    await panel(page).getByRole('button', { name: 'Answer', exact: true }).click()
     await dialog.getByLabel('Reply').selectOption('JSON')
     await dialog.getByLabel('The JSON that it says').fill('{"left": ')
     await dialog.getByRole('button', { name: 'Use from now on' }).click()
@@ -215,11 +217,12 @@ inBrowser(
     await vi.waitFor(async () => expect(await page.title()).toBe('(2) Standin'))
     await page.getByRole('button', { name: 'Problems 2' }).click()
     await row(page, '/v1/models').waitFor({ state: 'detached' })
+    await page.getByText('2 of 3').waitFor()
     await page.getByRole('button', { name: 'Problems 2' }).click()
     await row(page, '/v1/nowhere').getByTitle('Only status: 404').click()
     await row(page, '/v1/models').waitFor({ state: 'detached' })
     expect(await page.getByLabel('Search requests').inputValue()).toBe('status:404')
-    expect(await rows(page).count()).toBe(1)
+    await vi.waitFor(async () => expect(await rows(page).count()).toBe(1))
     await page.getByLabel('Search requests').fill('text:hello')
     await row(page, 'hello').waitFor()
     await vi.waitFor(async () => expect(await rows(page).count()).toBe(1))

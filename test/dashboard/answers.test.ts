@@ -106,7 +106,7 @@ inBrowser(
     await page.reload()
     await rowOf(page, 'for now').getByText('Temporary').waitFor()
     await page.getByRole('button', { name: 'Copy for now as YAML' }).click()
-    await page.getByRole('button', { name: 'Copied for now as YAML' }).waitFor()
+    await page.getByRole('button', { name: 'Copy for now as YAML, copied' }).waitFor()
     expect(await clipboardOf(page)).toContain('- name: for now\n  when:\n    user: hello\n')
     expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(1)
     await page.getByRole('button', { name: 'Remove for now' }).click()

@@ -38,7 +38,7 @@ inBrowser('three clicks make an API key and copy it: Connect, create, copy', asy
   await page.getByRole('link', { name: 'Connect', exact: true }).first().click()
   await page.getByRole('button', { name: `Create key as ${developer}` }).click()
   await page.getByRole('button', { name: 'Copy the key' }).click()
-  await page.getByRole('button', { name: 'Copied the key' }).waitFor()
+  await page.getByRole('button', { name: 'Copy the key, copied' }).waitFor()
   expect(await statusWith(platform, await clipboardOf(page))).toBe(200)
 })
 
@@ -77,7 +77,7 @@ inBrowser('every example and the .env file have addresses and a key that work, a
   expect(await page.getByRole('tabpanel').innerText()).toContain(developer)
   await page.getByRole('tab', { name: '.env' }).click()
   await page.getByRole('button', { name: 'Copy .env example' }).click()
-  await page.getByRole('button', { name: 'Copied .env example' }).waitFor()
+  await page.getByRole('button', { name: 'Copy .env example, copied' }).waitFor()
   const variables = Object.fromEntries((await clipboardOf(page)).split('\n').map(line => line.split(/=(.*)/s)))
   expect(variables).toMatchObject({ SUPABASE_URL: platform.authUrl, SUPABASE_ANON_KEY: platform.anonKey })
   const { OPENAI_BASE_URL, OPENAI_API_KEY } = variables as Record<string, string>

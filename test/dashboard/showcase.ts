@@ -37,7 +37,7 @@ const rules = [
 ]
 
 /** The tool that the shop's assistant may call. */
-export const findOrder = {
+const findOrder = {
   type: 'function',
   function: {
     name: 'find_order',

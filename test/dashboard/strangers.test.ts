@@ -19,7 +19,6 @@ const ownPaths = [
 /** Views that a signed-out user can open, with the titles they then have. */
 const views = [
   ['', 'Activity'],
-  ['/try', 'Try'],
   ['/answers', 'Answers'],
   ['/people', 'People'],
   ['/connect', 'Connect'],

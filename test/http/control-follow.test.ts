@@ -181,6 +181,7 @@ test('in brief each exchange is one line: who, what, why and how long, without h
       ...{ model: 'gpt-4o-mini', prompt: 'hello', call: null, stream: true },
       source: 'rule "greet"',
       fault: null,
+      ...{ repairs: [], findings: 0 },
       ...{ missed: false, status: 200, error: null, code: null, hint: null, openaiRefuses: null, complete: true },
       requestBytes: JSON.stringify({ ...hello, stream: true }).length,
       responseBytes: expect.any(Number),
@@ -254,7 +255,14 @@ test.each([
   const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
   const situation = { current: () => ({}), follow: () => () => {} }
-  const end = follow(reader as never, journal, { filter: {}, isBrief, first: [], run: 'one', situation })
+  const end = follow(reader as never, journal, {
+    filter: {},
+    isBrief,
+    first: [],
+    run: 'one',
+    situation,
+    holds: () => new Map(),
+  })
   for (let second = 0; second < 20; second++) {
     for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
     vi.advanceTimersByTime(1000)

@@ -1,7 +1,7 @@
 /** The control API, the test API and the dashboard's search take the same query words and find the same requests. */
 import { expect, test } from 'vitest'
 import { factFilterKeys } from '../../src/core/caller.js'
-import { filterIn, matching } from '../../src/dashboard/page/activity/filter.js'
+import { filterIn, journalQueryOf } from '../../src/dashboard/page/activity/filter.js'
 import { journalFilter } from '../../src/journal/filter.js'
 import type { JournalBrief } from '../../src/journal/index.js'
 import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'
@@ -50,24 +50,26 @@ const queries: readonly (readonly [word: keyof typeof journalFilter.entries, val
     ['complete', 'true', ['1', '2', '3', '4', '5']],
     ['complete', 'false', []],
     ['problems', 'true', ['2', '4', '5']],
+    ['run', '1', ['1']],
   ]
 
 test('every query word finds the same requests over HTTP, in tests and on the dashboard', async () => {
   const platform = await asked()
-  const all = await listed(platform, {})
+  const searched = (address: Readonly<Record<string, string>>) =>
+    listed(platform, journalQueryOf(filterIn(new URLSearchParams(address))) as Readonly<Record<string, string>>)
   for (const [word, value, ids] of queries) {
     const typed = ['complete', 'problems'].includes(word) ? value === 'true' : value
     expect({
       [word]: value,
       control: idsOf(await listed(platform, { [word]: value })),
       tests: idsOf(platform.journal.find({ [word]: typed } as ExchangeFilter)),
-      search: idsOf(all.filter(matching(filterIn(new URLSearchParams({ search: `${word}:"${value}"` }))))),
-      address: idsOf(all.filter(matching(filterIn(new URLSearchParams({ [word]: value }))))),
+      search: idsOf(await searched({ search: `${word}:"${value}"` })),
+      address: idsOf(await searched({ [word]: value })),
     }).toEqual({ [word]: value, control: ids, tests: ids, search: ids, address: ids })
   }
 })
 
-test('text in a body is found everywhere but on the dashboard, whose list has no bodies', async () => {
+test('text in a body is found over HTTP and in tests', async () => {
   const platform = await asked()
   expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
   expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
@@ -87,5 +89,5 @@ test('text in an answer is found across the chunks of a stream', async () => {
 test('every query word is tested and exists everywhere', () => {
   const words = Object.keys(journalFilter.entries).filter(word => word !== 'after' && word !== 'before')
   expect([...new Set(queries.map(([word]) => word)), 'text', 'answer'].sort()).toEqual(words.sort())
-  expect([...factFilterKeys, 'text', 'answer'].sort()).toEqual(words)
+  expect([...factFilterKeys, 'text', 'answer', 'run'].sort()).toEqual(words)
 })

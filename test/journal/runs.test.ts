@@ -12,7 +12,7 @@ const step = (id: number, more: Partial<RunStep> = {}): RunStep => ({
 })
 const asks = (id: string, name: string, given: object) => ({ asked: [{ id, name, arguments: given }] })
 const runsOf = (steps: readonly RunStep[]) => {
-  const runOf = createRuns()
+  const runOf = createRuns().take
   return steps.map(runOf)
 }
 

@@ -56,7 +56,6 @@ const Brand = () => (
 
 const names: Readonly<Record<View, string>> = {
   activity: 'Activity',
-  try: 'Try',
   answers: 'Answers',
   people: 'People',
   connect: 'Connect',

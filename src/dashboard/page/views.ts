@@ -8,7 +8,6 @@ import { NotFound } from './widgets/states.jsx'
 const loaded: Partial<Record<View, ComponentType>> = { activity: ActivityView }
 
 const later: Partial<Record<View, () => Promise<ComponentType>>> = {
-  try: async () => (await import('./try/try-view.jsx')).TryView,
   answers: async () => (await import('./answers/answers-view.jsx')).AnswersView,
   people: async () => (await import('./people/people-view.jsx')).PeopleView,
   connect: async () => (await import('./connect/connect-view.jsx')).ConnectView,

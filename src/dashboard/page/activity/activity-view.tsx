@@ -1,7 +1,7 @@
 /** Activity: the requests as they come in, those in flight, the runs of agents, and one exchange in full. */
 import type { ComponentType } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { JournalBrief } from '../../../journal/operations.js'
+import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { routes } from '../../routes.js'
 import { control } from '../api.js'
 import { ConnectCard } from '../connect/connect-card.jsx'
@@ -11,14 +11,17 @@ import { navigate, useAddress, useKeys } from '../routing.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
+import { Dialog, openDialog } from '../widgets/dialog.jsx'
 import { reportAnswer, useOnce } from '../widgets/resource.js'
 import { announce } from '../widgets/shared.js'
 import { Empty, FailureNote, Waiting } from '../widgets/states.jsx'
-import { View } from '../widgets/view.jsx'
-import { count, counted } from '../wording.js'
+import { Pairs, View } from '../widgets/view.jsx'
+import { callerName, count, counted } from '../wording.js'
+import { sendAgain } from './addresses.js'
 import type { ExchangePanelProps } from './exchange-panel.jsx'
-import { type Filter, filterIn, matching, queryOf, textIn } from './filter.js'
-import { Flights, RequestRow, RunRow } from './request-row.jsx'
+import { type Filter, filterIn, journalQueryOf, queryOf } from './filter.js'
+import { openRepair } from './repairs.jsx'
+import { Flights, RequestRow, RunRow, type Shows } from './request-row.jsx'
 import { itemsOf } from './words.js'
 
 export function ActivityView() {
@@ -38,38 +41,53 @@ function Activity() {
   const { query } = useAddress()
   const search = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(search)), [search])
-  const { rows, paused, fresh, pause, resume, hold } = useRows(filter)
+  const { rows, found, paused, fresh, pause, resume, hold } = useRows(filter)
   const all = useLive(({ rows }) => rows)
   const era = useLive(({ era }) => era)
   const open = query.get('id') ?? all.find(({ message }) => message !== null && message === query.get('message'))?.id
   const close = () => navigate(routes.activity + queryOf(filter))
-  const neighbours = useNeighbours(rows, open, filter, close)
+  useListKeys(rows, open, filter, close)
+  const brief = all.find(({ id }) => id === open) ?? rows.find(({ id }) => id === open)
   const flights = useLive(({ flights }) => flights)
   return (
     <div class={open === undefined ? 'activity stack' : 'activity activity-open stack'}>
       <div class="activity-list stack">
-        <Toolbar filter={filter} open={open} paused={paused} fresh={fresh} pause={pause} resume={resume} />
+        <Toolbar
+          filter={filter}
+          found={found}
+          open={open}
+          paused={paused}
+          fresh={fresh}
+          pause={pause}
+          resume={resume}
+        />
         {rows.length > 0 || flights.length > 0 ? (
           <>
-            <Flights of={flights} />
-            <List rows={rows} open={open} hold={hold} />
+            <Flights of={flights.filter(({ run }) => !rows.some(row => row.run === run))} />
+            <List rows={rows} flights={flights} open={open} hold={hold} />
           </>
         ) : (
-          <Nothing isFiltered={all.length > 0} />
+          <Nothing isFiltered={all.length > 0} isSearching={found?.of !== filter} />
         )}
       </div>
       {open !== undefined && (
         <LatePanel
           key={`${era} ${open}`}
           id={open}
-          {...neighbours}
-          brief={all.find(({ id }) => id === open) ?? rows.find(({ id }) => id === open)}
+          brief={brief}
+          messagesBefore={brief && stepBefore(brief, all)}
           onClose={close}
         />
       )}
     </div>
   )
 }
+
+/** The chat before a chat of the same run. */
+const stepBefore = ({ id, run, prompt }: JournalBrief, all: readonly JournalBrief[]) =>
+  prompt === null
+    ? undefined
+    : all.find(row => row.run === run && row.prompt !== null && Number(row.id) < Number(id))?.id
 
 let Panel: ComponentType<ExchangePanelProps> | undefined
 
@@ -93,25 +111,25 @@ const POINTED_MS = 1500
 
 /** The rows that pass the filter. They stay as they are while the list is paused, or the pointer moves over it. */
 function useRows(filter: Filter) {
-  const rows = useLive(({ rows }) => rows)
+  const live = useLive(({ rows }) => rows)
   const era = useLive(({ era }) => era)
+  const found = useSearch(filter, live[0]?.id, era)
+  const rows = found?.rows ?? live
   const [isPaused, setPaused] = useState(false)
   const [isPointing, setPointing] = useState(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const held = useRef({ rows, era })
-  if (!(isPaused || isPointing) || held.current.era !== era) held.current = { rows, era }
-  const { rows: base } = held.current
-  const withText = useTextMatches(textIn(filter), base[0]?.id)
-  const shown = useMemo(() => {
-    const fits = matching(filter)
-    return base.filter(brief => fits(brief) && (withText?.has(brief.id) ?? true))
-  }, [base, filter, withText])
+  const held = useRef({ rows, era, filter })
+  const isHeld = (isPaused || isPointing) && held.current.filter === filter
+  if (!isHeld || held.current.era !== era)
+    held.current = { rows, era, filter: found && found.of !== filter ? held.current.filter : filter }
+  const { rows: shown } = held.current
   useEffect(() => () => clearTimeout(timer.current), [])
   return {
     rows: shown,
+    found,
     paused: isPaused,
     /** How many requests came since the list was paused. */
-    fresh: Number(rows[0]?.id ?? 0) - Number(base[0]?.id ?? 0),
+    fresh: Number(rows[0]?.id ?? 0) - Number(shown[0]?.id ?? 0),
     pause() {
       announce('Paused.')
       setPaused(true)
@@ -128,47 +146,91 @@ function useRows(filter: Filter) {
   }
 }
 
-const TYPING_MS = 300
-const nothingYet: ReadonlySet<string> = new Set()
+const TYPING_MS = 250
+const MOST_FOUND = 200
 
-/** The ids of the exchanges whose request or answer contains `text`, which only the journal knows; undefined without a text. */
-function useTextMatches(text: string | undefined, newestId: string | undefined) {
-  const [found, setFound] = useState(nothingYet)
-  const find = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
-    const search = (where: object) => control('GET /journal', { query: { ...where, brief: true, limit: 1000 }, signal })
-    const pages = await Promise.all([search({ text }), search({ answer: text })])
-    return new Set(pages.flatMap(({ data }) => data.map(({ id }) => id)))
-  }
-  const load = text === undefined ? undefined : find
-  useOnce({ load, take: setFound, failed: () => setFound(nothingYet), afterMs: TYPING_MS }, [text, newestId])
-  return text === undefined ? undefined : found
+interface Found {
+  readonly rows: readonly JournalBrief[]
+  readonly count: number
+  readonly total: number
+  readonly of: Filter
 }
 
-/** The addresses of the previous and next exchange, and the keys that open them or close the current one. */
-function useNeighbours(rows: readonly JournalBrief[], open: string | undefined, filter: Filter, close: () => void) {
-  const place = rows.findIndex(({ id }) => id === open)
-  const linkTo = (index: number) => {
-    const there = place < 0 ? undefined : rows[index]
-    return there && routes.activity + queryOf(filter, there.id)
+/** What the journal finds, again for each newer request; undefined without a filter. What was found last stays until then. */
+function useSearch(filter: Filter, newestId: string | undefined, era: number): Found | undefined {
+  const [found, setFound] = useState<Found>()
+  const query = journalQueryOf(filter)
+  const find = async (signal: AbortSignal): Promise<Found> => {
+    const search = async (query: object) => {
+      const page = await control('GET /journal', { query: { ...query, brief: true, limit: MOST_FOUND }, signal })
+      return page as Extract<typeof page, { count: number }>
+    }
+    const [page, answers] = await Promise.all([search(query ?? {}), query?.text ? search(answered(query)) : undefined])
+    const byId = new Map([...page.data, ...(answers?.data ?? [])].map(row => [row.id, row]))
+    const rows = [...byId.values()].sort((a, b) => Number(b.id) - Number(a.id))
+    const isWhole = page.data.length === page.count
+    return { rows, count: answers && isWhole ? rows.length : page.count, total: page.total, of: filter }
   }
-  const [newer, older] = [linkTo(place - 1), linkTo(place + 1)]
+  useOnce({ load: query && find, take: setFound, failed: () => {}, afterMs: TYPING_MS }, [filter, newestId, era])
+  return query && found
+}
+
+/** `text` is looked for in answers as well. */
+const answered = ({ text, ...others }: Readonly<Record<string, unknown>>) => ({ ...others, answer: text })
+
+/** The keys of the list: to move in it, and to act on the open exchange. */
+function useListKeys(rows: readonly JournalBrief[], open: string | undefined, filter: Filter, close: () => void) {
+  const place = rows.findIndex(({ id }) => id === open)
+  const { run } = useAction()
+  const go = (index: number) => {
+    const there = rows[index]
+    return there && (() => navigate(routes.activity + queryOf(filter, there.id)))
+  }
   useKeys({
     Escape: open === undefined ? undefined : close,
-    j: older === undefined ? undefined : () => navigate(older),
-    k: newer === undefined ? undefined : () => navigate(newer),
+    j: go(place + 1),
+    k: place > 0 ? go(place - 1) : undefined,
+    a: open === undefined ? undefined : () => run(() => openRepair(open, 'answer')),
+    r: open === undefined ? undefined : () => run(() => sendAgain(open), 'The request was sent again.'),
+    h: () => run(() => control('POST /holds', { body: {} }), 'The next chat is held.'),
     '/': () => document.getElementById(SEARCH)?.focus(),
+    '?': () => openDialog(<Keys />),
   })
-  return { newer, older }
 }
 
-const SEARCH = 'activity-search'
+const keys = [
+  ['/', 'search'],
+  ['j', 'the next exchange'],
+  ['k', 'the one before'],
+  ['a', 'answer the open one by hand'],
+  ['r', 'send it again'],
+  ['h', 'hold the next chat'],
+  ['Esc', 'close'],
+] as const
 
-interface ToolbarProps extends Pick<ReturnType<typeof useRows>, 'paused' | 'fresh' | 'pause' | 'resume'> {
+const Keys = () => (
+  <Dialog title="Keys">
+    {close => (
+      <>
+        <Pairs of={keys.map(([key, does]) => [key, does])} />
+        <div class="form-buttons row">
+          <Button onClick={close}>Close</Button>
+        </div>
+      </>
+    )}
+  </Dialog>
+)
+
+const SEARCH = 'activity-search'
+/** Finds the requests that no rule answered. */
+const CANNED = 'source:canned'
+
+interface ToolbarProps extends Pick<ReturnType<typeof useRows>, 'found' | 'paused' | 'fresh' | 'pause' | 'resume'> {
   readonly filter: Filter
   readonly open: string | undefined
 }
 
-function Toolbar({ filter, open, paused, fresh, pause, resume }: ToolbarProps) {
+function Toolbar({ filter, found, open, paused, fresh, pause, resume }: ToolbarProps) {
   const live = useLive(live => live)
   const { failure, run } = useAction()
   const change = (changes: Partial<Filter>) =>
@@ -189,9 +251,24 @@ function Toolbar({ filter, open, paused, fresh, pause, resume }: ToolbarProps) {
           value={filter.search}
           onInput={({ currentTarget }) => change({ search: currentTarget.value })}
         />
+        {found && (
+          <p class="quiet small" role="status">
+            {count(found.count)} of {count(found.total)}
+          </p>
+        )}
         <Button small aria-pressed={filter.problems} onClick={() => change({ problems: !filter.problems })}>
           Problems {count(live.problems)}
         </Button>
+        {live.unruled > 0 && (
+          <Button
+            small
+            tone="bare"
+            aria-pressed={filter.search === CANNED}
+            onClick={() => change({ search: filter.search === CANNED ? '' : CANNED })}
+          >
+            no rule {count(live.unruled)}
+          </Button>
+        )}
         <p class="quiet small">{stateInWords(live)}</p>
         {paused && fresh > 0 && (
           <Button small tone="main" onClick={resume}>
@@ -225,15 +302,17 @@ function stateInWords({ connection, flights, tokens, skipped }: LiveNow): string
 
 interface ListProps {
   readonly rows: readonly JournalBrief[]
+  readonly flights: readonly JournalFlight[]
   readonly open: string | undefined
   /** Called while the pointer moves over the rows. */
   readonly hold: () => void
 }
 
 /** Arrow keys move between the rows; the Tab key stops at one of them. */
-function List({ rows, open, hold }: ListProps) {
+function List({ rows, flights, open, hold }: ListProps) {
   const list = useRef<HTMLOListElement>(null)
-  const items = useMemo(() => itemsOf(rows), [rows])
+  const items = useMemo(() => itemsOf(rows, flights), [rows, flights])
+  const shows = useMemo(() => showsOf(rows), [rows])
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const links = [...(list.current?.querySelectorAll<HTMLElement>('a.request-what') ?? [])]
@@ -255,14 +334,27 @@ function List({ rows, open, hold }: ListProps) {
         'steps' in item ? (
           <RunRow key={`run ${item.id}`} of={item} open={open} isReachable={i === 0} />
         ) : (
-          <RequestRow key={item.id} of={item} isOpen={item.id === open} isReachable={i === 0} />
+          <RequestRow key={item.id} of={item} isOpen={item.id === open} isReachable={i === 0} shows={shows} />
         ),
       )}
     </ol>
   )
 }
 
-function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+/** Which values are not the same in all rows. */
+function showsOf(rows: readonly JournalBrief[]): Shows {
+  const varies = (read: (row: JournalBrief) => string | null) =>
+    new Set(rows.map(read).filter(value => value !== null)).size > 1
+  return { model: varies(({ model }) => model), caller: varies(callerName) }
+}
+
+interface NothingProps {
+  readonly isFiltered: boolean
+  readonly isSearching: boolean
+}
+
+function Nothing({ isFiltered, isSearching }: NothingProps) {
+  if (isFiltered && isSearching) return <Waiting />
   if (isFiltered) return <Empty title="No requests match">Change the search, or show more than problems.</Empty>
   return (
     <section class="welcome stack">

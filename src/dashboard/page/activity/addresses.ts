@@ -14,7 +14,7 @@ export function filterBy(word: string, value: string): void {
   navigate(location.pathname + queryOf(filter, query().get('id') ?? undefined), { replace: true })
 }
 
-/** Sends the request of an exchange again, and opens the new one. */
-export async function sendAgain(id: string): Promise<void> {
-  openExchange((await control('POST /journal/{id}/again', { id })).id)
+/** Sends the request of an exchange again, or with another body, and opens the new one. */
+export async function sendAgain(id: string, body?: string): Promise<void> {
+  openExchange((await control('POST /journal/{id}/again', { id, body: { body } })).id)
 }

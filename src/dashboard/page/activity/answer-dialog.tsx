@@ -1,4 +1,4 @@
-/** The dialogs of repairs that ask first: an answer by hand, and what would be ignored. */
+/** The dialogs about an exchange: an answer by hand, what would be ignored, and another body to send. */
 import { useState } from 'preact/hooks'
 import type { RepairOffer, RepairResult } from '../../../repairs/operations.js'
 import { control, Failure } from '../api.js'
@@ -10,6 +10,7 @@ import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
 import { CodeBlock } from '../widgets/view.jsx'
 import { sendAgain } from './addresses.js'
+import { textOf } from './conversation.jsx'
 import { note, repair } from './repaired.js'
 
 interface DialogProps {
@@ -163,5 +164,36 @@ export function IgnoreDialog({ id }: DialogProps) {
         </Shown>
       )}
     </Dialog>
+  )
+}
+
+/** Sends the request again with another body. */
+export function EditDialog({ id }: DialogProps) {
+  const loaded = useResource(signal => control('GET /journal/{id}', { id, query: { whole: true }, signal }), [id])
+  return (
+    <Dialog title="Edit and send" wide>
+      {close => (
+        <Shown of={loaded}>{({ request }) => <EditForm id={id} body={textOf(request.body)} close={close} />}</Shown>
+      )}
+    </Dialog>
+  )
+}
+
+function EditForm({ id, body, close }: DialogProps & { readonly body: string; readonly close: () => void }) {
+  const { values, field } = useFields({ body })
+  const send = async () => {
+    await sendAgain(id, values.body)
+    close()
+  }
+  return (
+    <Form send="Send" onSend={send} said="The request was sent." beside={<Button onClick={close}>Cancel</Button>}>
+      <TextArea
+        label="Body"
+        code
+        rows={12}
+        hint="Sent with its own credential. Secrets are shown by their names, and are sent like that."
+        {...field('body')}
+      />
+    </Form>
   )
 }

@@ -57,7 +57,16 @@ const turnOf = (message: unknown) => ({
   role: words(memberOf(message, 'role')) || 'unknown',
   text: contentText(memberOf(message, 'content')) || words(memberOf(message, 'refusal')),
   calls: callsIn(memberOf(message, 'tool_calls')),
+  pictures: picturesIn(memberOf(message, 'content')),
 })
+
+/** Pictures that are in the message itself. Others are never loaded, since that would tell somebody. */
+function picturesIn(content: unknown): readonly string[] {
+  if (!Array.isArray(content)) return []
+  return content.map(part => words(memberOf(memberOf(part, 'image_url'), 'url'))).filter(isPicture)
+}
+
+const isPicture = (url: string) => /^data:image\/(png|jpeg|gif|webp);base64,/.test(url)
 
 /** The text of a message's content. Parts without text are shown by their type. */
 export function contentText(content: unknown): string {
@@ -82,10 +91,59 @@ const words = (value: unknown) => (typeof value === 'string' ? value : '')
 const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
 
 /** The most characters of a text that are shown. More would slow the page down. */
-const SHOWN = 20_000
+const SHOWN = 300_000
 
 /** The body as sent; JSON is indented. */
 export const textOf = (body: unknown) => (typeof body === 'string' ? body : indented(body))
+
+/** A body as it is: a picture, JSON that folds, or text. */
+export function BodyView({ label, body }: { readonly label: string; readonly body: unknown }) {
+  if (typeof body === 'string') return isPicture(body) ? <Picture of={body} /> : <LongText label={label} text={body} />
+  return (
+    <div class="body-text">
+      <Scrolling label={label}>
+        <div class="json">
+          <Json value={body} depth={0} />
+        </div>
+      </Scrolling>
+    </div>
+  )
+}
+
+const Picture = ({ of: url }: { readonly of: string }) => <img class="picture" src={url} alt="Sent with the request" />
+
+/** More members would slow the page down. */
+const MEMBERS = 500
+/** Deeper values are folded at first. */
+const OPEN_DEPTH = 2
+
+function Json({ value, depth }: { readonly value: unknown; readonly depth: number }) {
+  if (typeof value !== 'object' || value === null) return <code>{JSON.stringify(value).slice(0, SHOWN)}</code>
+  const isList = Array.isArray(value)
+  const members = Object.entries(value)
+  const [begin, end] = isList ? '[]' : '{}'
+  if (members.length === 0) return <code>{isList ? '[]' : '{}'}</code>
+  const short = JSON.stringify(value)
+  if (short.length < 60 && depth > 0) return <code>{short}</code>
+  return (
+    <details open={depth < OPEN_DEPTH}>
+      <summary>
+        <code>
+          {begin} <span class="quiet">{count(members.length)}</span> {end}
+        </code>
+      </summary>
+      <ul>
+        {members.slice(0, MEMBERS).map(([name, member]) => (
+          <li key={name}>
+            {!isList && <code class="quiet">{name}: </code>}
+            <Json value={member} depth={depth + 1} />
+          </li>
+        ))}
+      </ul>
+      {members.length > MEMBERS && <p class="quiet">{count(members.length - MEMBERS)} more.</p>}
+    </details>
+  )
+}
 
 export function LongText({ label, text }: { readonly label: string; readonly text: string }) {
   return (
@@ -106,26 +164,38 @@ function MoreLeft({ text }: { readonly text: string }) {
 }
 
 /** The most turns that are shown. */
-const TURNS = 40
+const TURNS = 500
 
-export function Conversation({ turns }: { readonly turns: readonly ChatTurn[] }) {
+interface ConversationProps {
+  readonly turns: readonly ChatTurn[]
+  /** How many of them the step before had; those after it are new. */
+  readonly known: number
+}
+
+export function Conversation({ turns, known }: ConversationProps) {
   const hidden = Math.max(0, turns.length - TURNS)
   return (
     <>
       {hidden > 0 && <p class="hint quiet">{count(hidden)} earlier messages are not shown here.</p>}
       <ol class="spoken stack">
-        {turns.slice(hidden).map(({ role, text, calls }, index) => (
+        {turns.slice(hidden).map(({ role, text, calls, pictures }, index) => (
           <li key={index}>
-            <span class="row-detail">{role}</span>
+            <span class="row-detail">
+              {role}
+              {known > 0 && index + hidden >= known && <span class="accent"> ● new</span>}
+            </span>
             {text !== '' && (
               <p dir="auto" class="as-written">
                 {text.slice(0, SHOWN)}
               </p>
             )}
+            {pictures.map((url, nth) => (
+              <Picture key={nth} of={url} />
+            ))}
             <MoreLeft text={text} />
             {calls.map((call, nth) => (
               <p key={nth} class="as-written">
-                calls{' '}
+                →{' '}
                 <code>
                   {call.name}({call.arguments.slice(0, SHOWN)})
                 </code>

@@ -1,6 +1,6 @@
 /** One exchange in full, beside the list or in its place: first what was said, last how large it was. */
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { MOST_TIMED_PIECES } from '../../../core/clock.js'
 import { type AppliedFault, appliedFaultInWords, sourceInWords } from '../../../core/reply.js'
 import type { JournalBrief, JournalEntry } from '../../../journal/operations.js'
@@ -9,41 +9,43 @@ import { control } from '../api.js'
 import { EditorLink } from '../editor-link.jsx'
 import { Link } from '../routing.jsx'
 import { useAction } from '../widgets/action.js'
-import { Button, CopyButton } from '../widgets/button.jsx'
+import { Button, CopyButton, Popover } from '../widgets/button.jsx'
 import { exactly } from '../widgets/moment.jsx'
-import { useResource } from '../widgets/resource.js'
+import { useOnce, useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
 import { Disclosure, Pairs, Section, StatusBadge } from '../widgets/view.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { sendAgain } from './addresses.js'
-import { Conversation, LongText, parametersIn, textOf, toolsIn, turnsAnswered, turnsAsked } from './conversation.jsx'
-import { openRepair, Repairs } from './repairs.jsx'
+import {
+  BodyView,
+  Conversation,
+  LongText,
+  parametersIn,
+  textOf,
+  toolsIn,
+  turnsAnswered,
+  turnsAsked,
+} from './conversation.jsx'
+import { openRepair, RepairNote, Repairs } from './repairs.jsx'
 import { reasonOf, subjectOf } from './words.js'
 
 export interface ExchangePanelProps {
   readonly id: string
   /** The exchange as the list knows it, in case the journal has dropped it. */
   readonly brief: JournalBrief | undefined
-  readonly newer: string | undefined
-  readonly older: string | undefined
+  /** How many messages the step before it in its run had, if there is one. */
+  readonly messagesBefore: string | undefined
   readonly onClose: () => void
 }
 
-export function ExchangePanel({ id, brief, newer, older, onClose }: ExchangePanelProps) {
-  const loaded = useResource(signal => control('GET /journal/{id}', { id, signal }), [id])
+export function ExchangePanel({ id, brief, messagesBefore, onClose }: ExchangePanelProps) {
+  const loaded = useResource(signal => control('GET /journal/{id}', { id, query: { whole: true }, signal }), [id])
   const { value, failure } = loaded
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [id])
   const title = brief ? subjectOf(brief) : (value?.request.path ?? `Request ${id}`)
   return (
     <aside class="exchange stack" aria-labelledby="exchange">
-      <nav class="row" aria-label="Previous and next request">
-        <Button small push icon="back" onClick={onClose}>
-          Close
-        </Button>
-        <Neighbour to={newer} name="Newer" />
-        <Neighbour to={older} name="Older" />
-      </nav>
       <header class="row spread">
         <h2 id="exchange" ref={heading} tabIndex={-1} class="grow cut">
           <bdi>{title}</bdi>
@@ -51,6 +53,9 @@ export function ExchangePanel({ id, brief, newer, older, onClose }: ExchangePane
         <span class="row">
           <StatusBadge status={(value ?? brief)?.status ?? null} />
           <span class="quiet">{duration((value ?? brief)?.durationMs ?? 0)}</span>
+          <Button small onClick={onClose}>
+            Close
+          </Button>
         </span>
       </header>
       {failure?.status === 404 ? (
@@ -62,9 +67,11 @@ export function ExchangePanel({ id, brief, newer, older, onClose }: ExchangePane
         <Shown of={loaded}>
           {entry => (
             <>
+              <DecisionView entry={entry} />
               <Actions of={entry} />
-              {brief && <Repairs of={brief} />}
-              <ExchangeView entry={entry} />
+              {brief && <Repairs of={{ ...brief, repairs: brief.repairs.filter(({ id }) => id !== 'answer') }} />}
+              <RepairNote id={id} />
+              <ExchangeView entry={entry} messagesBefore={messagesBefore} />
             </>
           )}
         </Shown>
@@ -73,19 +80,8 @@ export function ExchangePanel({ id, brief, newer, older, onClose }: ExchangePane
   )
 }
 
-const Neighbour = ({ to, name }: { readonly to: string | undefined; readonly name: string }) =>
-  to === undefined ? (
-    <Button small aria-disabled>
-      {name}
-    </Button>
-  ) : (
-    <Link to={to} class="button button-small">
-      {name}
-    </Link>
-  )
-
 /** Only what works for this exchange. */
-function Actions({ of: { id, repeatable, status } }: { readonly of: JournalEntry }) {
+function Actions({ of: { id, request, repeatable, status } }: { readonly of: JournalEntry }) {
   const { busy, failure, run } = useAction()
   return (
     <>
@@ -95,28 +91,46 @@ function Actions({ of: { id, repeatable, status } }: { readonly of: JournalEntry
             Send again
           </Button>
         )}
+        {repeatable && request.body !== undefined && (
+          <Button small aria-disabled={busy} onClick={() => run(() => openRepair(id, 'edit'))}>
+            Edit and send
+          </Button>
+        )}
         <Button small aria-disabled={busy} onClick={() => run(() => openRepair(id, 'answer'))}>
           Answer
         </Button>
-        <CopyButton text={() => control('GET /journal/{id}/curl', { id })} what="as curl" words="curl" />
-        {status !== null && (
-          <CopyButton text={() => control('GET /journal/{id}/test', { id })} what="as test" words="Test" />
-        )}
+        <Popover class="button button-small" name="Copy" label="Copy">
+          <div class="row">
+            <CopyButton text={() => control('GET /journal/{id}/curl', { id })} what="as curl" words="as curl" />
+            {status !== null && (
+              <CopyButton text={() => control('GET /journal/{id}/test', { id })} what="as test" words="as test" />
+            )}
+            <CopyButton text={() => draftOf(id)} what="the answer as a rule" words="as rule" />
+          </div>
+        </Popover>
       </div>
       <FailureNote failure={failure} />
     </>
   )
 }
 
-export function ExchangeView({ entry }: { readonly entry: JournalEntry }) {
+const draftOf = async (id: string) => (await control('POST /replies/draft', { body: { exchange: id } })).yaml
+
+interface ExchangeViewProps {
+  readonly entry: JournalEntry
+  readonly messagesBefore?: string | undefined
+}
+
+function ExchangeView({ entry, messagesBefore }: ExchangeViewProps) {
   const { request, response, upstream } = entry
-  const turns = [...turnsAsked(request.body), ...turnsAnswered(response.body)]
+  const asked = turnsAsked(request.body)
+  const turns = [...asked, ...turnsAnswered(response.body)]
+  const known = useMessages(messagesBefore)
   return (
     <>
-      <DecisionView entry={entry} />
       {turns.length > 0 && (
         <Section heading="h3" title="Conversation">
-          <Conversation turns={turns} />
+          <Conversation turns={turns} known={known < asked.length ? known : 0} />
         </Section>
       )}
       <Pairs
@@ -151,6 +165,17 @@ export function ExchangeView({ entry }: { readonly entry: JournalEntry }) {
   )
 }
 
+/** How many messages an exchange asked with; 0 until it is known, and without one. */
+function useMessages(id: string | undefined): number {
+  const [known, setKnown] = useState(0)
+  const load =
+    id === undefined
+      ? undefined
+      : (signal: AbortSignal) => control('GET /journal/{id}', { id, query: { whole: true }, signal })
+  useOnce({ load, take: ({ request }) => setKnown(turnsAsked(request.body).length), failed: () => {} }, [id])
+  return known
+}
+
 interface BodyProps {
   readonly title: string
   readonly of: Pick<NonNullable<JournalEntry['upstream']>, 'headers' | 'body' | 'bytes' | 'truncated'>
@@ -166,7 +191,7 @@ function Body({ title, of: { headers, body, bytes, truncated }, isOpen, children
       {children}
       {body !== undefined && (
         <>
-          <LongText label={`${title} body`} text={textOf(body)} />
+          <BodyView label={`${title} body`} body={body} />
           <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />
         </>
       )}

@@ -1,21 +1,14 @@
-/** The search of the list and its toggle for problems, as kept in the page's address. */
-import { factFilterKeys, factTest } from '../../../core/caller.js'
-import type { JournalBrief } from '../../../journal/operations.js'
+/** The search of the list and its toggle for problems, as kept in the page's address. The journal does the search. */
+import { factFilterKeys } from '../../../core/caller.js'
 
 export interface Filter {
   /** Text to find, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
   readonly search: string
-  /** Only requests that were missed, refused, failed or cut off. */
+  /** Only requests that were refused, failed or cut off. */
   readonly problems: boolean
 }
 
-/** The word that searches bodies. The list has none, so the journal does this search. */
-const TEXT = 'text'
-
-/** The word that finds all requests of a run. */
-const RUN = 'run'
-
-const isWord = (word: string) => [TEXT, RUN, ...factFilterKeys].includes(word)
+const isWord = (word: string) => ['text', 'answer', 'run', ...factFilterKeys].includes(word)
 
 const written = (word: string, value: string) => (/^[^\s"]+$/.test(value) ? `${word}:${value}` : `${word}:"${value}"`)
 
@@ -44,20 +37,18 @@ export function withWord({ search, problems }: Filter, word: string, value: stri
   return { problems, search: [...others, rest].filter(Boolean).join(' ') }
 }
 
-/** The text to find in bodies, from `text:"hello there"` in the search. */
-export const textIn = ({ search }: Filter): string | undefined => wordsIn(search).words[TEXT]
-
-export function matching({ search, problems }: Filter): (brief: JournalBrief) => boolean {
+/** The journal's query for a filter; undefined if everything passes. */
+export function journalQueryOf({ search, problems }: Filter): Readonly<Record<string, unknown>> | undefined {
   const { words, rest } = wordsIn(search)
-  const { [TEXT]: _text, [RUN]: run, complete, ...others } = words
+  const { complete, problems: said, ...others } = words
   const isYes = (value: string) => /^(true|yes)$/i.test(value)
-  const fits = factTest({
+  const query = {
     ...others,
     ...(rest && { search: rest }),
     ...(complete !== undefined && { complete: isYes(complete) }),
-    ...((problems || words.problems !== undefined) && { problems: problems || isYes(words.problems ?? '') }),
-  } as Parameters<typeof factTest>[0])
-  return brief => (run === undefined || brief.run === run) && fits(brief)
+    ...((problems || said !== undefined) && { problems: problems || isYes(said ?? '') }),
+  }
+  return Object.keys(query).length > 0 ? query : undefined
 }
 
 /** Splits the search into words such as `status:401` and the rest. */

@@ -8,48 +8,51 @@ import { openDialog } from '../widgets/dialog.jsx'
 import { openExchange, sendAgain } from './addresses.js'
 import { done, note, repair } from './repaired.js'
 
-/** Loaded with the first answer. */
-export async function openRepair(id: string, kind: 'answer' | 'ignore'): Promise<void> {
-  const { AnswerDialog, IgnoreDialog } = await import('./answer-dialog.jsx')
-  openDialog(kind === 'answer' ? <AnswerDialog id={id} /> : <IgnoreDialog id={id} />)
+/** Opens a dialog about an exchange. They are loaded with the first one. */
+export async function openRepair(id: string, kind: 'answer' | 'ignore' | 'edit'): Promise<void> {
+  const dialogs = await import('./answer-dialog.jsx')
+  const Dialog = { answer: dialogs.AnswerDialog, ignore: dialogs.IgnoreDialog, edit: dialogs.EditDialog }[kind]
+  openDialog(<Dialog id={id} />)
 }
 
-/** Its buttons; the panel of an exchange has one for answers of its own. */
+/** Its buttons. */
 export function Repairs({ of: { id, repairs } }: { readonly of: JournalBrief }) {
-  const repaired = done.useSelected(all => all[id])
   const { busy, failure, run } = useAction()
   if (repairs.length === 0) return null
   return (
-    <div class="request-repairs">
-      {repaired && <Came of={repaired} exchange={id} />}
-      <div class="row" aria-busy={busy}>
-        {repairs.map(({ id: kind, says }) => {
-          if (kind === 'key')
-            return <CopyButton key={kind} text={() => workingKey(id)} what="a key that works" words={says} />
-          const isAsked = kind === 'answer' || kind === 'ignore'
-          const act = isAsked ? () => openRepair(id, kind) : async () => note(id, await repair(id, { id: kind }))
-          return (
-            <Button key={kind} small about={kind === 'answer' ? 'this request' : undefined} onClick={() => run(act)}>
-              {says}
-            </Button>
-          )
-        })}
-      </div>
+    <span class="request-repairs row" aria-busy={busy}>
+      {repairs.map(({ id: kind, says }) => {
+        if (kind === 'key')
+          return <CopyButton key={kind} text={() => workingKey(id)} what="a key that works" words={says} />
+        const isAsked = kind === 'answer' || kind === 'ignore'
+        const act = isAsked ? () => openRepair(id, kind) : async () => note(id, await repair(id, { id: kind }))
+        return (
+          <Button key={kind} small about={kind === 'answer' ? 'this request' : undefined} onClick={() => run(act)}>
+            {says}
+          </Button>
+        )
+      })}
       {failure && (
-        <p role="alert" class="danger small">
+        <span role="alert" class="danger small">
           {failure.message}
-        </p>
+        </span>
       )}
-    </div>
+    </span>
   )
 }
 
+/** What came of a repair, in the row of its request. */
+export function RepairNote({ id }: { readonly id: string }) {
+  const repaired = done.useSelected(all => all[id])
+  return repaired ? <Came of={repaired} exchange={id} /> : null
+}
+
 /** What was done and what came back, with its undo; or why it was not done. */
-export function Came({ of: repaired, exchange }: { readonly of: RepairResult; readonly exchange: string }) {
+function Came({ of: repaired, exchange }: { readonly of: RepairResult; readonly exchange: string }) {
   const { failure, run } = useAction()
   if ('failed' in repaired)
     return (
-      <p class="row small" role="alert">
+      <p class="request-came row small" role="alert">
         <span class="danger">{repaired.failed}</span>
         {repaired.exchange !== null && <Open id={repaired.exchange} />}
       </p>
@@ -61,7 +64,7 @@ export function Came({ of: repaired, exchange }: { readonly of: RepairResult; re
     done.set(others)
   }
   return (
-    <p class="row small" role="status">
+    <p class="request-came row small" role="status">
       <span class="accent">{did}</span>
       {repaired.exchange !== null && <Open id={repaired.exchange} />}
       {yaml && <CopyButton text={yaml} what="the lines that make it last" words="Copy YAML" />}

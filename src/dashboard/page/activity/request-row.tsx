@@ -9,12 +9,27 @@ import { useAction } from '../widgets/action.js'
 import { Button, CopyButton } from '../widgets/button.jsx'
 import { memo } from '../widgets/memo.jsx'
 import { useTicks } from '../widgets/moment.jsx'
-import { useResource } from '../widgets/resource.js'
-import { StatusBadge } from '../widgets/view.jsx'
+import { Disclosure, StatusBadge } from '../widgets/view.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
 import { filterBy, openExchange } from './addresses.js'
-import { Repairs } from './repairs.jsx'
-import { type AgentRun, factsOfRun, kindOf, reasonOf, subjectOf } from './words.js'
+import { RepairNote, Repairs } from './repairs.jsx'
+import {
+  type AgentRun,
+  factsOfRun,
+  kindOf,
+  labelOf,
+  reasonOf,
+  type Span,
+  spansOf,
+  subjectOf,
+  ticksOf,
+} from './words.js'
+
+/** The values that are not the same in all rows. What repeats is not shown. */
+export interface Shows {
+  readonly model: boolean
+  readonly caller: boolean
+}
 
 interface RowProps {
   readonly of: JournalBrief
@@ -23,7 +38,11 @@ interface RowProps {
   readonly isReachable: boolean
 }
 
-export const RequestRow = memo(({ of: brief, isOpen, isReachable }: RowProps) => (
+interface RequestRowProps extends RowProps {
+  readonly shows: Shows
+}
+
+export const RequestRow = memo(({ of: brief, isOpen, isReachable, shows }: RequestRowProps) => (
   <li class={isOpen ? 'request request-open' : 'request'}>
     <div class="request-line">
       <Value word="status" value={String(brief.status ?? 'none')}>
@@ -34,9 +53,12 @@ export const RequestRow = memo(({ of: brief, isOpen, isReachable }: RowProps) =>
       </Value>
       <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} />
       <Reason of={brief} />
-      <Facts of={brief} />
+      <span class="request-end">
+        <Repairs of={brief} />
+        <Facts of={brief} shows={shows} />
+      </span>
     </div>
-    <Repairs of={brief} />
+    <RepairNote id={brief.id} />
   </li>
 ))
 
@@ -85,7 +107,7 @@ export function ExchangeLink({ of: { id, ...brief }, isOpen, isReachable, label 
 }
 
 export function Reason({ of: brief }: { readonly of: JournalBrief }) {
-  const needsCare = brief.missed || brief.error !== null || brief.openaiRefuses !== null || !brief.complete
+  const needsCare = brief.error !== null || brief.openaiRefuses !== null || !brief.complete
   return (
     <span class={needsCare ? 'request-why cut care' : 'request-why cut quiet'} title={reasonOf(brief)}>
       <bdi>{reasonOf(brief)}</bdi>
@@ -100,7 +122,7 @@ export function Reason({ of: brief }: { readonly of: JournalBrief }) {
 }
 
 /** Who asked, with which model, when, how many tokens it took and how long. */
-function Facts({ of: brief }: { readonly of: JournalBrief }) {
+function Facts({ of: brief, shows }: { readonly of: JournalBrief; readonly shows: Shows }) {
   const { at, model, tokens, durationMs, mode, scope } = brief
   const usual = useConfig().mode
   const caller = callerName(brief)
@@ -116,14 +138,16 @@ function Facts({ of: brief }: { readonly of: JournalBrief }) {
           <bdi>{scope}</bdi>
         </Value>
       )}
-      {model && (
+      {model && shows.model && (
         <Value word="model" value={model}>
           <bdi>{model}</bdi>
         </Value>
       )}
-      <Value word="credential" value={caller === 'no credential' || caller === 'not identified' ? 'none' : caller}>
-        <bdi>{caller}</bdi>
-      </Value>
+      {(shows.caller || brief.caller.kind === 'refused') && (
+        <Value word="credential" value={caller === 'no credential' || caller === 'not identified' ? 'none' : caller}>
+          <bdi>{caller}</bdi>
+        </Value>
+      )}
       {tokens && <span>{count(tokens.prompt + tokens.completion)} tok</span>}
       <span class="request-duration">{duration(durationMs)}</span>
       <time class="request-time" dateTime={at}>
@@ -139,10 +163,17 @@ interface Props {
   readonly isReachable: boolean
 }
 
-export const RunRow = memo(({ of: run, open, isReachable }: Props) => {
-  const { steps } = run
-  const facts = factsOfRun(run)
+const GROWS_EVERY_MS = 250
+
+/** The run of an agent as a waterfall: each step with its time, on one scale, with the gaps in which the app itself worked. */
+export function RunRow({ of: run, open, isReachable }: Props) {
+  const { steps, flights } = run
+  useTicks(flights.length > 0 ? GROWS_EVERY_MS : undefined)
+  const now = Date.now()
+  const facts = factsOfRun(run, now)
+  const { startMs, durationMs, tokens, worst } = facts
   const [first] = steps
+  const part = (ms: number) => `${Math.min(100, (ms / Math.max(durationMs, 1)) * 100)}%`
   return (
     <li class="request run">
       <div class="request-line">
@@ -153,9 +184,10 @@ export const RunRow = memo(({ of: run, open, isReachable }: Props) => {
           <bdi>{first && subjectOf(first)}</bdi>
         </strong>
         <span class="request-facts quiet">
-          <span>{counted(steps.length, 'step')}</span>
-          {facts.tokens > 0 && <span>{count(facts.tokens)} tok</span>}
-          <span class="request-duration">{duration(facts.durationMs)}</span>
+          {worst !== undefined && <StatusBadge status={worst} />}
+          <span>{counted(steps.length + flights.length, 'step')}</span>
+          <span class="request-duration">{duration(durationMs)}</span>
+          {tokens > 0 && <span>{count(tokens)} tok</span>}
           <CopyButton
             text={() => control('GET /journal/{id}/test', { id: run.id, query: { run: true } })}
             what="the run as a test"
@@ -163,48 +195,97 @@ export const RunRow = memo(({ of: run, open, isReachable }: Props) => {
           />
         </span>
       </div>
+      <div class="step scale quiet" aria-hidden="true">
+        <span class="lane">
+          {ticksOf(durationMs).map(ms => (
+            <span key={ms} class="tick" style={{ left: part(ms) }}>
+              {ms === 0 ? '0' : duration(ms)}
+            </span>
+          ))}
+        </span>
+      </div>
       <ol class="steps" aria-label="Steps of the run">
-        {steps.map(step => (
-          <Step key={step.id} of={step} run={facts} isOpen={step.id === open} isReachable={isReachable} />
+        {spansOf(run, startMs, durationMs, now).map(span => (
+          <SpanRow
+            key={span.kind === 'app' ? `gap ${span.afterMs}` : `${span.kind} ${span.of.id}`}
+            of={span}
+            part={part}
+            isSlowest={span.kind === 'step' && steps.length > 1 && span.durationMs === facts.slowestMs}
+            isOpen={span.kind === 'step' && span.of.id === open}
+            isReachable={isReachable}
+          />
         ))}
       </ol>
     </li>
   )
-})
+}
 
-interface StepProps {
-  readonly of: JournalBrief
-  readonly run: ReturnType<typeof factsOfRun>
+interface SpanProps {
+  readonly of: Span
+  readonly part: (ms: number) => string
+  readonly isSlowest: boolean
   readonly isOpen: boolean
   readonly isReachable: boolean
 }
 
-function Step({ of: brief, run, isOpen, isReachable }: StepProps) {
-  const part = (ms: number) => `${Math.min(100, (ms / Math.max(run.durationMs, 1)) * 100)}%`
-  const afterMs = Date.parse(brief.at) - run.startMs
+function SpanRow({ of: span, part, isSlowest, isOpen, isReachable }: SpanProps) {
+  const { kind, afterMs, durationMs } = span
+  const bar = (
+    <span class={kind === 'step' ? 'lane step-time' : 'lane'} aria-hidden="true">
+      <span
+        class={kind === 'step' ? 'bar-of step-bar' : `bar-of bar-of-${kind}`}
+        style={{ marginLeft: part(afterMs), width: part(durationMs) }}
+      />
+    </span>
+  )
+  const took = <span class="step-took">{duration(durationMs)}</span>
+  if (kind === 'app')
+    return (
+      <li class="step gap quiet">
+        <span />
+        <span class="request-what">your app</span>
+        {bar}
+        {took}
+      </li>
+    )
+  if (kind === 'flight')
+    return (
+      <li class="step">
+        <span class="quiet">{kindOf(span.of)}</span>
+        <span class="request-what cut">{progressOf(span.of)}</span>
+        {bar}
+        {took}
+        <Held of={span.of} />
+      </li>
+    )
+  const { of: brief } = span
   return (
-    <li class={isOpen ? 'step request-open' : 'step'}>
+    <li class={['step', isOpen && 'request-open', isSlowest && 'step-slowest'].filter(Boolean).join(' ')}>
       <span class="quiet">{kindOf(brief)}</span>
-      <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={labelOf(brief)} />
-      <Reason of={brief} />
-      <span class="step-time" aria-hidden="true">
-        <span class="step-bar" style={{ marginLeft: part(afterMs), width: part(brief.durationMs) }} />
+      <span class="step-label">
+        <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={labelOf(brief)} />
+        <Reason of={brief} />
       </span>
+      {bar}
+      {took}
       {(brief.status ?? 0) >= 400 && <StatusBadge status={brief.status} />}
       <Repairs of={brief} />
+      <RepairNote id={brief.id} />
     </li>
   )
 }
 
-/** The chats of a run have the same prompt, so that their answers tell more. */
-const labelOf = (brief: JournalBrief) => brief.said || subjectOf(brief)
-
 const EVERY_MS = 250
 
+/** More would push the list out of sight. */
+const MOST_FLIGHTS = 6
+
+/** The requests in flight that belong to no run; many are folded into one line. */
 export function Flights({ of: flights }: { readonly of: readonly JournalFlight[] }) {
   useTicks(flights.length > 0 ? EVERY_MS : undefined)
   if (flights.length === 0) return null
-  return (
+  const isFolded = flights.length > MOST_FLIGHTS
+  const list = (
     <ol class="requests" aria-label="Requests in flight">
       {flights.map(flight => (
         <li key={flight.id} class="request flight">
@@ -213,52 +294,46 @@ export function Flights({ of: flights }: { readonly of: readonly JournalFlight[]
             <span class="quiet">{kindOf(flight)}</span>
             <bdi class="request-what cut">{subjectOf(flight)}</bdi>
             <span class="request-why cut accent">{progressOf(flight)}</span>
-            <span class="request-facts quiet">
-              <bdi>{callerName(flight)}</bdi>
-              <Held id={flight.id} />
-              <span class="request-duration">{duration(Math.max(0, Date.now() - Date.parse(flight.at)))}</span>
+            <span class="request-end">
+              <Held of={flight} />
+              <span class="request-facts quiet">
+                <span class="request-duration">{duration(Math.max(0, Date.now() - Date.parse(flight.at)))}</span>
+              </span>
             </span>
           </div>
         </li>
       ))}
     </ol>
   )
+  if (!isFolded) return list
+  const oldest = duration(Math.max(0, Date.now() - Date.parse(flights[0]?.at ?? '')))
+  return (
+    <Disclosure summary={`${count(flights.length)} in flight`} note={`the oldest for ${oldest}`} lazy>
+      {list}
+    </Disclosure>
+  )
 }
 
-const HELD_EVERY_MS = 1000
-
-/** Holds a request by hand, and lets it go. A test may hold it, too. */
-function Held({ id }: { readonly id: string }) {
-  const load = async (signal: AbortSignal) =>
-    (await control('GET /requests', { signal })).data.find(one => one.id === id)?.hold
-  const { value: hold, reload } = useResource(load, [id], HELD_EVERY_MS)
-  const { run } = useAction()
+/** Holds a request by hand, and lets it go. A test may hold it, too. The buttons stay where they are. */
+function Held({ of: { id, hold } }: { readonly of: JournalFlight }) {
+  const { busy, run } = useAction()
   const holdIt = () => control('POST /requests/{id}/hold', { id })
   const act = (action: 'release' | 'cut' | 'end') => () =>
-    run(async () => {
-      const held = hold ?? (await holdIt()).id
-      await control('POST /holds/{id}', { id: held, body: { action } })
-    }).then(reload)
+    run(async () => control('POST /holds/{id}', { id: hold ?? (await holdIt()).id, body: { action } }))
   return (
-    <>
-      {hold ? (
-        <Button small onClick={act('release')}>
-          Release
-        </Button>
-      ) : (
-        <Button small onClick={() => run(holdIt).then(reload)}>
-          Hold
-        </Button>
-      )}
+    <span class="request-repairs row" aria-busy={busy}>
+      <Button small class="button-held" onClick={hold ? act('release') : () => run(holdIt)}>
+        {hold ? 'Release' : 'Hold'}
+      </Button>
+      <Button small onClick={act('cut')}>
+        Cut
+      </Button>
       {hold && (
         <Button small onClick={act('end')}>
           End
         </Button>
       )}
-      <Button small onClick={act('cut')}>
-        Cut
-      </Button>
-    </>
+    </span>
   )
 }
 

@@ -1,5 +1,6 @@
 /** Requests in the words of their rows, and the runs of agents, whose steps belong together. */
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
+import { isObject, parsed } from '../widgets/json.js'
 import { decisionOf } from '../wording.js'
 
 type Asked = Pick<JournalFlight, 'method' | 'path' | 'endpoint' | 'call' | 'prompt' | 'account'>
@@ -48,35 +49,109 @@ const done: Readonly<Record<string, string>> = {
   reauthenticate: 'asked for a code',
 }
 
+/** Names of recordings without their folder, which is the same for all. */
+const withoutFolder = (reason: string) => reason.replace(/recording \S*\//, 'recording ')
+
 /** Why the request got its answer: for a miss, the difference itself. */
 export function reasonOf(brief: JournalBrief): string {
   const difference = differenceOf(brief)
   if ((brief.status ?? 500) < 400 && brief.path.startsWith(AUTH)) return done[kindOf(brief)] ?? ''
-  return brief.code === 'no_recording' ? (difference ?? 'nothing like it is recorded') : decisionOf(brief)
+  return brief.code === 'no_recording'
+    ? (difference ?? 'nothing like it is recorded')
+    : withoutFolder(decisionOf(brief))
 }
 
 export interface AgentRun {
   readonly id: string
   /** The oldest first. */
   readonly steps: readonly JournalBrief[]
+  /** What it is waiting for now. */
+  readonly flights: readonly JournalFlight[]
 }
 
-/** Newest first. A run is where its newest step is. */
-export function itemsOf(rows: readonly JournalBrief[]): readonly (JournalBrief | AgentRun)[] {
+/** Newest first. A run is where its newest step is; requests in flight stand in their run. */
+export function itemsOf(
+  rows: readonly JournalBrief[],
+  flights: readonly JournalFlight[] = [],
+): readonly (JournalBrief | AgentRun)[] {
   const byRun = Map.groupBy(rows, ({ run }) => run)
+  const flying = Map.groupBy(flights, ({ run }) => run)
   return rows.flatMap((row): readonly (JournalBrief | AgentRun)[] => {
     const steps = byRun.get(row.run) ?? []
-    if (steps.length === 1) return [row]
-    return row === steps[0] ? [{ id: row.run, steps: steps.toReversed() }] : []
+    const own = flying.get(row.run) ?? []
+    if (steps.length === 1 && own.length === 0) return [row]
+    return row === steps[0] ? [{ id: row.run, steps: steps.toReversed(), flights: own }] : []
   })
 }
 
-const startOf = ({ at }: JournalBrief) => Date.parse(at)
+const startOf = ({ at }: { readonly at: string }) => Date.parse(at)
 
-/** When a run began, how long it took, and its tokens. */
-export function factsOfRun({ steps }: AgentRun) {
+/** When a run began, how long it has taken, its tokens, and the worst status in it. */
+export function factsOfRun({ steps, flights }: AgentRun, nowMs: number) {
   const startMs = Math.min(...steps.map(startOf))
-  const endMs = Math.max(...steps.map(step => startOf(step) + step.durationMs))
+  const ends = steps.map(step => startOf(step) + step.durationMs)
+  const endMs = Math.max(...ends, ...flights.map(() => nowMs))
   const tokens = steps.reduce((sum, { tokens }) => sum + (tokens ? tokens.prompt + tokens.completion : 0), 0)
-  return { startMs, durationMs: endMs - startMs, tokens }
+  const statuses = steps.map(({ status }) => status ?? 599)
+  const worst = Math.max(...statuses)
+  const slowestMs = Math.max(...steps.map(({ durationMs }) => durationMs))
+  return {
+    startMs,
+    durationMs: endMs - startMs,
+    tokens,
+    slowestMs,
+    ...(worst >= 400 && { worst: steps[statuses.indexOf(worst)]?.status ?? null }),
+  }
+}
+
+/** A step, a request in flight, or the time in between that the app itself took. */
+export type Span = { readonly afterMs: number; readonly durationMs: number } & (
+  | { readonly kind: 'step'; readonly of: JournalBrief }
+  | { readonly kind: 'flight'; readonly of: JournalFlight }
+  | { readonly kind: 'app' }
+)
+
+/** Shorter gaps are the network's, and say nothing. */
+const LEAST_GAP_MS = 20
+const LEAST_GAP_PART = 0.03
+
+/** The spans of a run in their order, with the gaps between them. */
+export function spansOf(
+  { steps, flights }: AgentRun,
+  startMs: number,
+  durationMs: number,
+  nowMs: number,
+): readonly Span[] {
+  const all = [
+    ...steps.map(of => ({ kind: 'step', of, afterMs: startOf(of) - startMs, durationMs: of.durationMs }) as const),
+    ...flights.map(of => {
+      const afterMs = startOf(of) - startMs
+      return { kind: 'flight', of, afterMs, durationMs: Math.max(0, nowMs - startMs - afterMs) } as const
+    }),
+  ].sort((a, b) => a.afterMs - b.afterMs)
+  let endMs = 0
+  return all.flatMap((span): readonly Span[] => {
+    const gapMs = span.afterMs - endMs
+    const gap = { kind: 'app', afterMs: endMs, durationMs: gapMs } as const
+    endMs = Math.max(endMs, span.afterMs + span.durationMs)
+    return gapMs >= Math.max(LEAST_GAP_MS, durationMs * LEAST_GAP_PART) ? [gap, span] : [span]
+  })
+}
+
+/** The times on a scale of this length: four or five, in round numbers. */
+export function ticksOf(durationMs: number): readonly number[] {
+  const rough = Math.max(durationMs, 1) / 4
+  const size = 10 ** Math.floor(Math.log10(rough))
+  const step = size * ([1, 2, 5, 10].find(one => one * size >= rough) ?? 10)
+  return Array.from({ length: Math.floor(durationMs / step) + 1 }, (_, i) => i * step)
+}
+
+/** `→ find_order(A-1042)`, what was said, or the tool or path that was asked for. */
+export function labelOf(brief: JournalBrief): string {
+  if (!brief.said) return subjectOf(brief)
+  const called = /^→ (\S+) (\{.*\}|\S*)$/s.exec(brief.said)
+  if (!called) return brief.said
+  const given = parsed(called[2] ?? '')
+  const values = isObject(given) ? Object.values(given) : [called[2]]
+  return `→ ${called[1]}(${values.map(value => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')})`
 }

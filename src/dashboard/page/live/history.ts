@@ -54,7 +54,8 @@ export function createHistory() {
     },
     now() {
       const shown = rows.slice(-MOST_ROWS).reverse()
-      return { rows: shown, skipped, tokens, problems: shown.filter(isProblem).length }
+      const unruled = shown.filter(row => row.missed && !isProblem(row)).length
+      return { rows: shown, skipped, tokens, problems: shown.filter(isProblem).length, unruled }
     },
   }
 }

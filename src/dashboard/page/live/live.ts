@@ -27,6 +27,8 @@ export interface LiveList {
   readonly tokens: number
   /** How many of the rows are problems. */
   readonly problems: number
+  /** How many of the rows no rule answered, although there are rules. */
+  readonly unruled: number
   /** Increases when Standin is restarted or the list is cleared. */
   readonly era: number
   /** `opening` until it has been open once. */
@@ -41,6 +43,7 @@ const live = createShared<LiveList>({
   skipped: 0,
   tokens: 0,
   problems: 0,
+  unruled: 0,
   era: 0,
   connection: 'opening',
 })

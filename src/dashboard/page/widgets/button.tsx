@@ -86,7 +86,7 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
         small={!bare && !main}
         tone={bare ? 'bare' : main ? 'main' : undefined}
         icon={failure ? 'alert' : copied ? 'check' : 'copy'}
-        aria-label={copied ? `${words}, copied ${what}` : `Copy ${what}`}
+        aria-label={copied ? `Copy ${what}, copied` : `Copy ${what}`}
         aria-disabled={busy}
         onClick={() => run(copy)}
       >

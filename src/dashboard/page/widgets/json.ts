@@ -33,20 +33,6 @@ export async function* textsOf(body: ReadableStream<Uint8Array>): AsyncGenerator
   }
 }
 
-/** JSON is indented; anything else, such as the events of a stream, stays as it came. */
-export function readable(text: string): string {
-  const value = parsed(text)
-  return value === undefined ? text : indented(value)
-}
-
-/** The message of an error body: the platform's `{ error }`, or OpenAI's `{ error: { message } }`. */
-export function errorIn(json: unknown): string | undefined {
-  const { error } = isObject(json) ? json : {}
-  if (typeof error === 'string') return error
-  if (isObject(error) && typeof error.message === 'string') return error.message
-  return error === undefined || error === null ? undefined : JSON.stringify(error)
-}
-
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
