@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Problem, problemsIn } from './check/problem.js'
 import { type Clock, createClock } from './core/clock.js'
 import { isLoopback } from './core/origins.js'
+import { createParts, type Part, type ResetOptions } from './core/part.js'
 import { DASHBOARD } from './core/paths.js'
 import { createSerialQueue, once } from './core/work.js'
 import { urlHost } from './http/listen.js'
@@ -11,7 +12,6 @@ import { type LoadedConfig, loadConfig } from './platform/config/load.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
 import { ownSecretsFor } from './platform/own-secrets.js'
-import { createParts, type Part, type ResetOptions } from './platform/part.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { type PlatformSources, type PreparedConfig, prepareConfig } from './platform/prepare.js'
 import { clockPart, createContractPart, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
@@ -149,7 +149,7 @@ interface PartsToOrder {
 }
 
 /** All parts. Each part comes after the parts that it needs. */
-const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder): readonly Part[] => [
+const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder): readonly Part<PreparedConfig>[] => [
   runtime.modes,
   runtime.settings,
   assemblies,

@@ -3,11 +3,11 @@
 import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
+import type { ResetOptions } from '../core/part.js'
 import { requestedPaceOf } from '../endpoints/chat-completions.js'
 import { mcpServers } from '../mcp/options.js'
 import type { Replies } from '../replies/index.js'
 import type { LoadedConfig } from './config/load.js'
-import type { ResetOptions } from './part.js'
 import type { McpFolder, PreparedConfig } from './prepare.js'
 
 const openMcp = (folder: McpFolder, now: () => number) => ({ folder, sessions: folder.createMcpSessions(now) })

@@ -4,11 +4,11 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Mode } from '../core/exchange.js'
 import { allowsAllPages } from '../core/origins.js'
+import { createListeners, type ResetOptions } from '../core/part.js'
 import { isOwnAddress } from '../http/listen.js'
 import { createModeOf, type ModeOf, type ModesByEndpoint, modeSwitch } from '../http/modes.js'
 import { type LoadedConfig, mistakesWithoutLive } from './config/load.js'
 import { hasPublicSecret, sharesLiveKey } from './own-secrets.js'
-import { createListeners, type ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
 
 export interface ModeSettings {

@@ -4,6 +4,7 @@ import { chatIn, chatRequest } from '../chat/request.js'
 import { check } from '../check/check.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
+import type { Part } from '../core/part.js'
 import { CHAT } from '../core/paths.js'
 import { type AnsweredBy, sourceInWords } from '../core/reply.js'
 import { namedModels } from '../endpoints/options.js'
@@ -27,7 +28,7 @@ import {
 } from '../replies/index.js'
 import type { Attempt, Explained } from '../replies/operations.js'
 import type { LoadedConfig } from './config/load.js'
-import type { Part } from './part.js'
+import type { PreparedConfig } from './prepare.js'
 
 interface ScopeOption {
   /** The scope whose requests it answers; without one, all requests. */
@@ -60,7 +61,7 @@ interface Current {
   readonly replies: Replies
 }
 
-export interface RulesPart extends Part {
+export interface RulesPart extends Part<PreparedConfig> {
   readonly rules: Rules
   /** Explains what the rules would answer. Rejects with a PlatformError for an invalid request. */
   explain(attempt: Attempt): Promise<Explained>

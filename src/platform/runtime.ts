@@ -5,12 +5,16 @@ import type { Clock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
 import type { RequestContext } from '../core/exchange.js'
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
+import { createListeners, type Part, type ResetOptions } from '../core/part.js'
 import { createChances, createFaultCalls, faultCallFromCode } from '../faults/index.js'
 import { Holds } from '../holds/index.js'
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { createCounters } from '../limits/index.js'
 import type { Changes } from '../limits/options.js'
+import { createPromptsPart } from '../prompts/part.js'
+import { createRecordingsPart } from '../recordings/part.js'
+import { RepairsInUse } from '../repairs/index.js'
 import { conditionsOn, type Replies, requestTest } from '../replies/index.js'
 import { createResourceRows } from '../resources/manage.js'
 import { createScopes } from '../scopes/index.js'
@@ -18,10 +22,7 @@ import type { MessageRow } from '../state/rows.js'
 import type { LoadedConfig } from './config/load.js'
 import { createMcpPart } from './mcp.js'
 import { allModes, createModes } from './modes.js'
-import { createListeners, type Part, type ResetOptions } from './part.js'
 import type { PlatformSources, PreparedConfig } from './prepare.js'
-import { createPromptsPart } from './prompts.js'
-import { createRecordingsPart } from './recordings.js'
 import { createRulesPart } from './rules.js'
 import { createSettings } from './settings.js'
 import { createStatePart, findUsers, type OpenedState } from './state.js'
@@ -68,7 +69,8 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew, async users => (usersAreElsewhere() ? [] : findUsers(state, users)))
-  const journal = createJournal({ redact, isPast: scopes.isFromBeforeReset, report, open: later.underWay })
+  const { isFromBeforeReset: isPast } = scopes
+  const journal = createJournal({ redact, isPast, report, open: later.underWay })
   const apiKeys = createApiKeys({ state, report, now: clock.now, usersAreElsewhere })
   state.onRevoked(() => current().authenticator.forget())
   const modes = createModes(opened.loaded, { loaded, warn, port: later.port })
@@ -106,7 +108,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     holds: new Holds({ onSwitched: renew, compile: ({ on, when }) => requestTest({ on, when }, 'hold') }),
     /** The rows of resources, for the control API and tests. */
     resources: createResourceRows({ resources: () => current().resources, state, now: clock.now }),
-    recordings: createRecordingsPart({ warn, report, isPast: scopes.isFromBeforeReset, violations: violations.counts }),
+    recordings: createRecordingsPart(new RepairsInUse(), { warn, report, isPast, violations: violations.counts }),
     prompts: createPromptsPart({ journal, warn }, current),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
@@ -120,7 +122,7 @@ const exceptUnavailable = (report: (error: unknown) => void) => (error: unknown)
 }
 
 /** Checks live and recorded answers as they are journaled, while a mode has any. */
-export function createContractPart({ journal, violations, modes }: Runtime): Part {
+export function createContractPart({ journal, violations, modes }: Runtime): Part<PreparedConfig> {
   let end = () => {}
 
   function follow(): void {
@@ -138,12 +140,12 @@ export function createContractPart({ journal, violations, modes }: Runtime): Par
   }
 }
 
-export const journalPart = ({ journal }: Pick<Runtime, 'journal'>): Part => ({
+export const journalPart = ({ journal }: Pick<Runtime, 'journal'>): Part<PreparedConfig> => ({
   reset: ({ scope }) => journal.clear(scope),
 })
 
 /** All scopes share the clock, so the reset of one scope leaves it. */
-export const clockPart = ({ clock }: Pick<Runtime, 'clock'>): Part => ({
+export const clockPart = ({ clock }: Pick<Runtime, 'clock'>): Part<PreparedConfig> => ({
   reset: ({ scope }) => (scope === undefined ? clock.reset() : undefined),
 })
 

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ProblemsError, StartError } from '../check/problem.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable, PlatformError } from '../core/errors.js'
+import type { ResetOptions } from '../core/part.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import { removeScope, seedResources } from '../resources/seeds.js'
 import type { Scopes } from '../scopes/index.js'
@@ -12,7 +13,6 @@ import { openState, restoreRows, type Snapshot, snapshotOf } from '../state/inde
 import { type State, TakenError } from '../state/rows.js'
 import { plantSeeds, type UserSeed } from '../supabase/seeds.js'
 import type { LoadedConfig } from './config/load.js'
-import type { ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
 
 export interface StateOrigin {

@@ -1,11 +1,11 @@
 /** The tables below /rest/v1, across reloads. Their code is loaded on demand. */
 import { noTables } from '../core/errors.js'
+import type { Part, ResetOptions } from '../core/part.js'
 import type { TablesParts, tablesSurface } from '../http/tables.js'
 import type { State } from '../state/rows.js'
 import { databaseError } from '../supabase/errors.js'
 import type { OpenTables, TableRows } from '../tables/index.js'
 import type { PreparedTables } from '../tables/read.js'
-import type { Part, ResetOptions } from './part.js'
 import type { PreparedConfig } from './prepare.js'
 
 interface Dependencies {
@@ -71,5 +71,5 @@ export function createTablesPart({ first, state, warn, renew }: Dependencies) {
       if (scope === undefined && isIncluded && isRestored) await tables?.reset()
     },
     close: () => tables?.close(),
-  } satisfies Part & Record<string, unknown>
+  } satisfies Part<PreparedConfig> & Record<string, unknown>
 }

@@ -135,3 +135,5 @@ export const recordingOptions = group(
 
 /** One entry of `ignore`, for repairs. */
 export const ignoreEntry = ignored
+
+export type RecordingOptions = v.InferOutput<typeof recordingOptions>

@@ -1,7 +1,6 @@
 /** The life of a part, the steps that all parts take together, and how a part tells others what happens. */
 
-import { createSerialQueue } from '../core/work.js'
-import type { PreparedConfig } from './prepare.js'
+import { createSerialQueue } from './work.js'
 
 export interface ResetOptions {
   /** Resets only this scope; without one, everything. */
@@ -10,14 +9,14 @@ export interface ResetOptions {
   readonly state?: boolean | undefined
 }
 
-/** A feature of the platform. Parts implement only the steps that they need. */
-export interface Part {
+/** A feature of the platform. Parts implement only the steps that they need. `Configured` is what comes of reading a configuration. */
+export interface Part<Configured> {
   /** Gets ready for requests, before the port is open. Rejects to refuse the start. */
   open?(): void | Promise<void>
   /**
    * Prepares a new configuration without changing anything yet. Rejects to refuse it. Resolves to a function that applies it and cannot fail.
    */
-  prepare?(next: PreparedConfig): Promise<() => void>
+  prepare?(next: Configured): Promise<() => void>
   /** Restores the state at the start, in one scope or in all. */
   reset?(options: ResetOptions): void | Promise<void>
   /** Releases everything. Work in progress has `graceMs` to end. */
@@ -27,7 +26,7 @@ export interface Part {
 export type Parts = ReturnType<typeof createParts>
 
 /** Parts in order: reloads and resets go from first to last, closing from last to first. */
-export function createParts(parts: readonly Part[]) {
+export function createParts<Configured>(parts: readonly Part<Configured>[]) {
   // Two resets at the same time would overwrite each other's changes.
   const resets = createSerialQueue()
   return {
@@ -35,7 +34,7 @@ export function createParts(parts: readonly Part[]) {
       for (const part of parts) await part.open?.()
     },
     /** Applies a new configuration completely, or not at all. */
-    async reload(next: PreparedConfig) {
+    async reload(next: Configured) {
       const applyFunctions: ((() => void) | undefined)[] = []
       for (const part of parts) applyFunctions.push(await part.prepare?.(next))
       for (const apply of applyFunctions) apply?.()

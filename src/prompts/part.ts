@@ -1,18 +1,30 @@
 /** Follows what each test tells the model: for the budget, and for the file of prompts. Their code is loaded if one of them is on. */
 import path from 'node:path'
-import { tokenizerNamed } from '../chat/tokens/index.js'
+import { type Tokenizer, tokenizerNamed } from '../chat/tokens/index.js'
 import { type Exchange, usesRecordings } from '../core/exchange.js'
-import type { Journal } from '../journal/index.js'
-import type { Sent, Uses } from '../prompts/index.js'
-import type { ResetOptions } from './part.js'
-import type { PreparedConfig } from './prepare.js'
+import type { ResetOptions } from '../core/part.js'
+import type { IsFromBeforeReset } from '../core/scope.js'
+import type { RecordingOptions } from '../recordings/options.js'
+import type { Redact } from '../redact/index.js'
+import type { Sent, Uses } from './index.js'
 
 interface PromptsParts {
-  readonly journal: Pick<Journal, 'follow' | 'isPast'>
+  readonly journal: {
+    /** Returns a function that stops this. */
+    follow(listener: (exchange: Exchange) => void): () => void
+    readonly isPast: IsFromBeforeReset
+  }
   readonly warn: (sentence: string) => void
 }
 
-type Configured = Pick<PreparedConfig, 'loaded' | 'redact'>
+/** What it needs of a configuration. */
+interface Configured {
+  readonly loaded: {
+    readonly config: { readonly recordings: RecordingOptions; readonly tokenizer: Tokenizer['name'] }
+    readonly dir: string
+  }
+  readonly redact: Redact
+}
 
 export function createPromptsPart({ journal, warn }: PromptsParts, current: () => Configured) {
   const tests = createTests()
@@ -63,7 +75,7 @@ async function settingsOf({ loaded: { config, dir }, redact }: Configured) {
   if (!prompts && budget.promptTokens === 0 && budget.calls === 0) return undefined
   const tokenizer = await tokenizerNamed(config.tokenizer)
   const { Folder, ignoreFrom, testNameOf } = await import('../recordings/index.js')
-  const { addToSent, addUses, chatCallReader, noUses, overBudget, writePrompts } = await import('../prompts/index.js')
+  const { addToSent, addUses, chatCallReader, noUses, overBudget, writePrompts } = await import('./index.js')
   const ignore = ignoreFrom(recordings.ignore)
   const folder = new Folder(path.resolve(dir, recordings.dir))
   return {

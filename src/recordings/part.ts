@@ -1,13 +1,14 @@
 /** The recordings of one process, across reloads. Their code is loaded when a mode first needs them. */
 import path from 'node:path'
+import type { Tokenizer } from '../chat/tokens/index.js'
 import type { ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
+import { createListeners, type ResetOptions } from '../core/part.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
 import { createSerialQueue, memoized, once } from '../core/work.js'
-import type { EndedRun, Miss, Receipt, Recordings, Run, Tidied } from '../recordings/index.js'
-import { RepairsInUse } from '../repairs/index.js'
-import { createListeners, type ResetOptions } from './part.js'
-import type { PreparedConfig } from './prepare.js'
+import type { Redact } from '../redact/index.js'
+import type { EndedRun, IgnoreOption, Miss, Receipt, Recordings, Run, Tidied } from './index.js'
+import type { RecordingOptions } from './options.js'
 
 interface Reporters {
   /** Called with a warning, as a sentence. */
@@ -18,15 +19,29 @@ interface Reporters {
   readonly violations: () => ViolationCounts
 }
 
-type Configured = Pick<PreparedConfig, 'loaded' | 'redact' | 'tokenizer'>
+/** What it needs of a configuration. */
+interface Configured {
+  readonly loaded: { readonly config: { readonly recordings: RecordingOptions }; readonly dir: string }
+  readonly redact: Redact
+  readonly tokenizer: Tokenizer
+}
+
+/** Repairs, as far as they change which recordings answer. */
+interface ChangedRecordings {
+  fileFor(key: string): string | undefined
+  ignored(): readonly IgnoreOption[]
+  remove(): unknown
+}
 
 /** At most this many misses are kept. */
 const MISSES = 100
 
 // Long because all of it shares the runs and what they have missed.
-export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
+export function createRecordingsPart<Repairs extends ChangedRecordings>(
+  repairs: Repairs,
+  { warn, report, isPast, violations }: Reporters,
+) {
   const missed = createListeners<Miss>()
-  const repairs = new RepairsInUse()
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
   const saveInOrder = createSerialQueue()
   const runs = new Map<string, Run>()
@@ -40,7 +55,7 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
   }
 
   async function open({ loaded: { config, dir }, redact, tokenizer }: Configured): Promise<Recordings> {
-    const { openRecordings, Run } = await import('../recordings/index.js')
+    const { openRecordings, Run } = await import('./index.js')
     const folder = path.resolve(dir, config.recordings.dir)
     const run = runs.get(folder) ?? new Run()
     runs.set(folder, run)
