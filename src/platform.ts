@@ -14,9 +14,11 @@ import { createForTests } from './platform/for-tests.js'
 import { ownSecretsFor } from './platform/own-secrets.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { type PlatformSources, type PreparedConfig, prepareConfig } from './platform/prepare.js'
+import { runHostOf } from './platform/run.js'
 import { clockPart, createContractPart, createRuntime, journalPart, type Runtime } from './platform/runtime.js'
 import { type OpenedState, openSeededState } from './platform/state.js'
 import { withoutSecrets } from './redact/index.js'
+import type { SharedRun } from './run/shared-run.js'
 
 export type { OpenPlatform as Platform } from './platform/platform.js'
 export type { PlatformSources } from './platform/prepare.js'
@@ -35,7 +37,8 @@ export async function openPlatform(sources: PlatformSources, read?: LoadedConfig
     prepareConfig(withOwnSecrets(loaded), { warn: console.error, ...sources, now: clock.now })
   const first = await prepare(firstRead)
   const state = await openSeededState(first, clock.now, sources.warn ?? console.error)
-  const parts = createPlatformParts(sources, { first, clock, state, prepare })
+  const { SharedRun } = sources.isSharingRun ? await import('./run/shared-run.js') : {}
+  const parts = createPlatformParts(sources, { first, clock, state, prepare, SharedRun })
   try {
     await parts.open()
     return platformOf(parts)
@@ -50,10 +53,12 @@ interface Opened {
   readonly clock: Clock
   readonly state: OpenedState
   readonly prepare: (loaded: LoadedConfig) => Promise<PreparedConfig>
+  /** If tests of other processes can join. */
+  readonly SharedRun: typeof SharedRun | undefined
 }
 
 // Long because the parts refer to one another.
-function createPlatformParts(sources: PlatformSources, { first, clock, state, prepare }: Opened) {
+function createPlatformParts(sources: PlatformSources, { first, clock, state, prepare, SharedRun }: Opened) {
   const { host, port } = first.loaded.config
   const listens = sources.listen !== false
   const current = () => assemblies.current()
@@ -81,6 +86,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   const generatedToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || generatedToken()
   const forTests = createForTests(runtime, current)
+  const sharedRun = SharedRun && new SharedRun(runHostOf({ runtime, current, url }))
   const stopping = new AbortController()
   const delivery = createDelivery({
     line: () => current().line(),
@@ -92,6 +98,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
       const { underWay } = delivery
       return loadApp({
         runtime,
+        sharedRun,
         forTests,
         current,
         reset,
@@ -118,7 +125,19 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
 
   const files = createFilesInUse(async () => parts.reload(await prepare(await loadConfig(sources))))
   const stop = (graceMs = 0) => parts.close(graceMs)
-  return { runtime, forTests, assemblies, delivery, url, generatedToken, open, reset, reload: files.reload, stop }
+  return {
+    runtime,
+    sharedRun,
+    forTests,
+    assemblies,
+    delivery,
+    url,
+    generatedToken,
+    open,
+    reset,
+    reload: files.reload,
+    stop,
+  }
 }
 
 /** Reloads the files, one reload after the other, since some take longer to read than others; and remembers why they are not in use. */
@@ -189,6 +208,7 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     rules: runtime.rules.rules,
     switchMode: modes.switch,
     receipt: recordings.receipt,
+    sharedRun: parts.sharedRun,
     endTest: recordings.endTest,
     endRun: ended => recordings.end({ ...ended, isRecorded: request => modes.current().of(request) === 'record' }),
     misses: recordings.misses,

@@ -297,8 +297,10 @@ async function endOf(start: () => RunningCommand, crash: Promise<void> | undefin
 const entryOf = ({ journal }: Platform, exchange: Exchange) =>
   journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER)
 
-const wholeEntries = ({ journal }: Platform) =>
-  journal.entries().flatMap(({ id }) => journal.get(id, Number.MAX_SAFE_INTEGER) ?? [])
+const wholeEntries = ({ journal, sharedRun }: Platform) => [
+  ...journal.entries().flatMap(({ id }) => journal.get(id, Number.MAX_SAFE_INTEGER) ?? []),
+  ...(sharedRun?.exchanges() ?? []),
+]
 
 function createRuns({ platform: firstPlatform, open, program, variablesFor, flags }: Adversary, signal: AbortSignal) {
   const ignore = callsIgnore(firstPlatform.loaded.config.recordings.ignore)
@@ -337,8 +339,9 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
       if (isOne) crashing ??= exchange
       return isOne
     }
-    platform.faultCalls.add({ fault, times: test.times ?? 1 }, isCall)
-    if (test.next) platform.faultCalls.add({ fault: test.next, times: 1 }, isCall)
+    const faults = [{ fault, times: test.times ?? 1 }, ...(test.next ? [{ fault: test.next, times: 1 }] : [])]
+    for (const one of faults) platform.faultCalls.add(one, isCall)
+    platform.sharedRun?.handFaults(faults.map(one => ({ ...one, key: call.key })))
     const crash = test.crash && untilMoment(() => crashing, test.crash, ended.signal)
     return run({ platform, program, limitMs, crash }).finally(() => ended.abort())
   }

@@ -15,7 +15,9 @@ interface EndedRun {
 
 /** Says which recordings were removed, and which ones nobody asked for. Rejects with the error of the file system. */
 export async function endRun({ platform, log, ...ended }: EndedRun): Promise<void> {
-  const { removed = [], notAsked = [], ofNoTest = 0, goneTests = [], objection } = (await platform.endRun(ended)) ?? {}
+  const tidied = await platform.endRun(ended)
+  const { notAsked = [], ofNoTest = 0, goneTests = [], objection } = tidied ?? {}
+  const removed = [...(platform.sharedRun?.removed() ?? []), ...(tidied?.removed ?? [])]
   if (ended.isWhole && ended.isPruning && goneTests.length > 0) await forgetPrompts(platform, goneTests)
   const listed = (event: string, title: string, files: readonly string[]) => {
     if (files.length > 0) log.event({ event, files }, () => [title, ...listedFiles(files)].map(printable).join('\n'))

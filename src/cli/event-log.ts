@@ -86,9 +86,10 @@ export async function createEventLog(
 }
 
 /** Reports requests, beginning with those that were already answered. */
-export function logRequests({ journal, redact }: Platform, log: EventLog, { verbose }: Flags) {
+export function logRequests({ journal, redact, sharedRun }: Platform, log: EventLog, { verbose }: Flags) {
   const logEntry = (entry: JournalEntry) => log.request(requestEvent(entry, verbose), entry)
   for (const entry of journal.entries()) logEntry(entry)
+  sharedRun?.follow(logEntry)
   // Made here, since under heavy load the journal may already have dropped the exchange.
   journal.follow((exchange, id) => {
     const durationMs = performance.now() - exchange.startedMs
@@ -132,19 +133,25 @@ export function logProblems(platform: Platform, log: EventLog, { json }: Pick<Fl
  * Reports requests to paths that clients know from elsewhere, once each: when they come, or at the end of the run if others write to the
  * terminal.
  */
-export function logUnknownPaths({ journal }: Platform, log: EventLog, { atEnd }: { readonly atEnd: boolean }) {
+export function logUnknownPaths(
+  { journal, sharedRun }: Platform,
+  log: EventLog,
+  { atEnd }: { readonly atEnd: boolean },
+) {
   const counts = new Map<string, number>()
   const print = (sentence: string, count: number) =>
     log.problem({ event: 'unknown-path', sentence, count }, ({ yellow }) =>
       yellow(printable(`${pluralize(count, 'request')} to an unknown path: ${sentence}`)),
     )
-  journal.followErrors(({ path, outcome }) => {
-    const sentence = outcome?.code === 'not_found' ? unknownPathAdvice(path) : undefined
+  const note = (path: string, code: string | null | undefined) => {
+    const sentence = code === 'not_found' ? unknownPathAdvice(path) : undefined
     if (sentence === undefined) return
     const count = (counts.get(sentence) ?? 0) + 1
     counts.set(sentence, count)
     if (!atEnd && count === 1) print(sentence, count)
-  })
+  }
+  journal.followErrors(({ path, outcome }) => note(path, outcome?.code))
+  sharedRun?.follow(({ request: { path }, code }) => note(path, code))
   return () => {
     if (atEnd) for (const [sentence, count] of counts) print(sentence, count)
     log.end()

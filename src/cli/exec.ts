@@ -1,14 +1,11 @@
 /** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
-import path from 'node:path'
+import { constants } from 'node:os'
 import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { memoized } from '../core/work.js'
 import { type Environment, environmentFor } from '../environment/index.js'
-import { EXEC_NOTE, fastReplay, type LoadedConfig, loadConfig, type Override } from '../platform/config/load.js'
+import { fastReplay, type LoadedConfig, loadConfig, type Override, RUN } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
 import { openPlatform, type Platform, type PlatformSources } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
@@ -24,7 +21,7 @@ import {
   logRequests,
   logUnknownPaths,
 } from './event-log.js'
-import { colorsFor } from './output.js'
+import { colorsFor, pluralize, printable } from './output.js'
 import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import { ECHO_MS } from './stop-signals.js'
 import { createSummary } from './summary.js'
@@ -59,6 +56,7 @@ export const execCommands = {
 }
 
 /** Returns the exit code. Only the child writes to standard output. Rejects with the errors of `openPlatform`. */
+// Long because it is the life of a run, from top to bottom.
 async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
   if (flags.adversary && flags.list) {
@@ -79,11 +77,14 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const sources = { ...configSources(line), defaults, report: (error: unknown) => console.error(error) }
   const loaded = await loadConfig(sources)
   const temporary = temporaryOptions(loaded)
+  const shared = { ...sources, flags: [...overrides, ...temporary], isSharingRun: true }
   const open = (more: Pick<PlatformSources, 'warn'> = {}) =>
-    openPlatform({ ...sources, flags: [...overrides, ...temporary], ...more }, withOptions(loaded, temporary))
+    openPlatform({ ...shared, ...more }, withOptions(loaded, temporary))
   const platform = await open()
   requireUsedFlags(platform, flags)
   if (flags.prune) requireRecording(platform)
+  const run = platform.sharedRun
+  if (run) run.isWhole = flags.whole
   const environment = environmentFor(platform)
   const env = environmentOfChild(platform, environment)
   if (flags.adversary) {
@@ -107,9 +108,10 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, env)
-  const code = await child.ended.finally(() => rmSync(execNote, { force: true }))
+  const code = await child.ended
   await platform.stop()
-  const hasFailed = conclude(platform, log, flags)
+  const isNothingRecorded = reportTests(platform, log)
+  const hasFailed = conclude(platform, log, flags) || isNothingRecorded
   endUnknownPaths()
   reportElsewhere(environment, log)
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
@@ -118,6 +120,31 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { endRun } = await import('./after-run.js')
   await endRun({ platform, log, exitCode, isWhole: flags.whole, isPruning: flags.prune, isSure: flags.yes })
   return exitCode
+}
+
+const NOTHING_RECORDED =
+  'Nothing was recorded: 0 requests were forwarded to the live platform. Does the command read OPENAI_BASE_URL or PLATFORM_BASE_URL?'
+
+/** Says which tests did otherwise than the command line asked. Returns whether nothing was recorded although that was asked. */
+function reportTests({ sharedRun, mode, receipt }: Platform, log: EventLog): boolean {
+  const parts = sharedRun?.parts() ?? []
+  const silent = [...new Set(parts.filter(({ hasReported }) => !hasReported).map(({ file }) => file))]
+  if (silent.length > 0)
+    log.problem({ event: 'not-reported', files: silent }, ({ yellow }) =>
+      yellow(printable(`${pluralize(silent.length, 'file')} did not report: ${silent.join(', ')}. Was it ended?`)),
+    )
+  const own = parts.flatMap(({ file, own }) => own.map(option => ({ ...option, file })))
+  for (const [setting, by] of Map.groupBy(own, ({ name, value }) => `${name}${value && `: ${value}`}`)) {
+    const files = [...new Set(by.map(({ file }) => file))]
+    log.problem({ event: 'set-by-tests', setting, files }, ({ yellow }) =>
+      yellow(
+        printable(`usePlatform in ${files.join(', ')} sets ${setting} itself, which comes before the command line.`),
+      ),
+    )
+  }
+  const isNothingRecorded = mode === 'record' && (receipt()?.passed ?? 0) === 0
+  if (isNothingRecorded) log.problem({ event: 'nothing-recorded' }, ({ red }) => red(NOTHING_RECORDED))
+  return isNothingRecorded
 }
 
 /** Part of the receipt: what the command may have asked in place of the platform. */
@@ -144,8 +171,6 @@ function adviseOnMisses({ loaded }: Platform, { child: program, flags }: Command
   }
 }
 
-const execNote = path.join(tmpdir(), `standin-exec-${process.pid}-${randomUUID()}`)
-
 /** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */
 function environmentOfChild(platform: Platform, { variables }: Environment): NodeJS.ProcessEnv {
   const { STANDIN_UPSTREAM_API_KEY: _apiKey, STANDIN_UPSTREAM_ANON_KEY: _anonKey, ...rest } = process.env
@@ -154,7 +179,7 @@ function environmentOfChild(platform: Platform, { variables }: Environment): Nod
   return Object.fromEntries([
     ...Object.entries(rest).filter(([_name, value]) => !isLive(value)),
     ...variables,
-    [EXEC_NOTE, execNote],
+    ...(platform.sharedRun ? [[RUN, platform.sharedRun.address]] : []),
   ])
 }
 

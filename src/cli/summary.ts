@@ -1,7 +1,6 @@
 /** The summary of a run as Markdown, for the page of a CI job. */
 import { appendFileSync } from 'node:fs'
 import { causeText, type MissGroups, missGroupText } from '../check/miss-groups.js'
-import type { Exchange } from '../core/exchange.js'
 import type { Platform } from '../platform.js'
 import { noColors } from './output.js'
 import { isJudged, receiptText, violatingAnswerText } from './receipt.js'
@@ -12,13 +11,18 @@ const MOST_IN_SECTION = 20
 /** Counts the requests from now on. The returned function appends the summary to the file, and throws the system's error. */
 export function createSummary(file: string, platform: Platform, isWhole: boolean) {
   const counts = new Map<string, { total: number; failed: number }>()
-  platform.journal.follow(exchange => {
-    const name = nameOfEndpoint(exchange)
+  function note(name: string, status: number | null | undefined, isComplete: boolean | undefined): void {
     const count = counts.get(name) ?? { total: 0, failed: 0 }
     count.total++
-    if ((exchange.outcome?.status ?? 0) >= 400 || !exchange.outcome?.complete) count.failed++
+    if ((status ?? 0) >= 400 || !isComplete) count.failed++
     counts.set(name, count)
-  })
+  }
+  platform.journal.follow(({ method, path, endpoint, outcome }) =>
+    note(`${method} ${endpoint?.path ?? path}`, outcome?.status, outcome?.complete),
+  )
+  platform.sharedRun?.follow(({ request: { method, path }, endpoint, status, complete }) =>
+    note(endpoint ?? `${method} ${path}`, status, complete),
+  )
   return (
     { missed, changed }: { readonly missed: MissGroups; readonly changed: MissGroups },
     exitCode: number,
@@ -46,8 +50,6 @@ export function createSummary(file: string, platform: Platform, isWhole: boolean
     appendFileSync(file, `${sections.filter(text => text !== '').join('\n\n')}\n`)
   }
 }
-
-const nameOfEndpoint = ({ method, path, endpoint }: Exchange) => `${method} ${endpoint?.path ?? path}`
 
 function requestsTable(counts: ReadonlyMap<string, { readonly total: number; readonly failed: number }>): string {
   if (counts.size === 0) return 'No requests: was the base URL read before the run set it?'

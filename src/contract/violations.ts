@@ -19,6 +19,7 @@ const noViolations: ViolationCounts = { documented: 0, decided: 0, unjudged: 0 }
 export type Violations = ReturnType<typeof createViolations>
 
 /** `redact` removes secrets, which field names and paths on the live platform may contain. */
+// Long because all of it shares what was found.
 export function createViolations(report: (error: unknown) => void, redact: () => Redact) {
   const listeners: ((violating: EndpointViolations) => void)[] = []
   let listed: EndpointViolations[] = []
@@ -28,6 +29,10 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 
   function note(exchange: Exchange, violating: EndpointViolations): void {
     exchange.violations = violating.violations
+    add(violating)
+  }
+
+  function add(violating: EndpointViolations): void {
     for (const { source } of violating.violations) counts[source]++
     listed = [violating, ...listed].slice(0, MOST_LISTED)
     for (const listener of listeners) listener(violating)
@@ -57,7 +62,12 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
       waiting.push([exchange, String(id)])
       checking ??= checkAll()
     },
-    /** The counts so far in this process. */
+    /** Takes what another process of the run has found. */
+    join(found: readonly EndpointViolations[], unjudged: number): void {
+      counts.unjudged += unjudged
+      for (const one of found) add(one)
+    },
+    /** The counts so far. */
     counts: (): ViolationCounts => ({ ...counts }),
     /** The latest exchanges with violations, newest first. */
     list: (): readonly EndpointViolations[] => listed,

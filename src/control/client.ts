@@ -45,6 +45,8 @@ export interface ClientOptions {
   readonly bearer?: (() => string | undefined | Promise<string | undefined>) | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly stringify?: (body: unknown) => string
+  /** By default the global one when it is needed. */
+  readonly fetch?: typeof fetch
   /** Creates the error to throw. `status` is 0 if there was no response; `message` is the server's. */
   readonly failed: (failure: {
     readonly status: number
@@ -62,12 +64,12 @@ interface Call {
 /** Creates a client for the API at `base`. */
 export function createClient<O extends Operations>(
   base: string,
-  { bearer, headers, failed, stringify = JSON.stringify }: ClientOptions,
+  { bearer, headers, failed, stringify = JSON.stringify, fetch: own }: ClientOptions,
 ): Client<O> {
   async function open(at: string, { query, body, signal, ...params }: Call = {}): Promise<Response> {
     const [method = '', path = ''] = at.split(' ')
     const credential = await bearer?.()
-    const response = await fetch(base + fillPath(path, params) + searchOf(query), {
+    const response = await (own ?? fetch)(base + fillPath(path, params) + searchOf(query), {
       method,
       headers: {
         ...headers,

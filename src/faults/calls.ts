@@ -27,6 +27,8 @@ interface Waiting {
   readonly entry: string
   readonly matches: Matches
   timesLeft: number
+  /** Whether it stays when everything is reset. */
+  readonly isLasting: boolean
 }
 
 /** The queue is limited, because each request searches it. */
@@ -47,14 +49,14 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
     lost,
     /**
      * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
-     * `conditions`, the compiled form of `when`.
+     * `conditions`, the compiled form of `when`. A lasting one stays when everything is reset.
      */
-    add(call: FaultCall, conditions?: Matches): { readonly id: string } {
+    add(call: FaultCall, conditions?: Matches, isLasting = false): { readonly id: string } {
       if (queue.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
       // A count instead of a random id, so that draws are the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`
-      setQueue([...queue, { call, id, entry, matches: matcherOf(call, conditions), timesLeft: call.times }])
+      setQueue([...queue, { call, id, entry, matches: matcherOf(call, conditions), timesLeft: call.times, isLasting }])
       return { id }
     },
     /**
@@ -76,7 +78,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
     clear(scope?: string): void {
       counts.forget(scope)
       lost.clear(scope)
-      setQueue(scope === undefined ? [] : queue.filter(waiting => !isInScope(scope)(waiting)))
+      setQueue(queue.filter(waiting => waiting.isLasting || !isInScope(scope)(waiting)))
     },
     /** Removes the fault with this id. Returns whether it existed. */
     remove(id: string): boolean {

@@ -16,6 +16,7 @@ import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { repairOperations } from '../repairs/operations.js'
 import { draftOperations, ruleOperations, testOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
+import { sharedRunOperations } from '../run/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
 import { situationOperations } from '../situation/operations.js'
 import { accountOperations, outboxOperations, sessionOperations, userOperations } from '../supabase/operations.js'
@@ -135,6 +136,7 @@ export type ControlParts = PlatformParts &
   Parameters<typeof scopeOperations>[0] &
   Parameters<typeof journalOperations>[0] &
   Parameters<typeof runOperations>[0] &
+  Parameters<typeof sharedRunOperations>[0] &
   Parameters<typeof violationOperations>[0] &
   Parameters<typeof outboxOperations>[0] &
   Parameters<typeof userOperations>[0] &
@@ -161,6 +163,7 @@ export const controlOperations = (parts: ControlParts) => ({
   ...scopeOperations(parts),
   ...journalOperations(parts),
   ...runOperations(parts),
+  ...sharedRunOperations(parts),
   ...violationOperations(parts),
   ...outboxOperations(parts),
   ...userOperations(parts),

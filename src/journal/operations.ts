@@ -8,7 +8,7 @@ import { exchangeInBrief, exchangeInDetail } from './fields.js'
 import { journalQuery, journalSearch } from './filter.js'
 import type { Reader } from './reader.js'
 
-export type { JournalBrief, JournalEntry, JournalFlight } from './fields.js'
+export { exchangeInDetail, type JournalBrief, type JournalEntry, type JournalFlight } from './fields.js'
 
 /** The default number of exchanges. */
 const PAGE = 100

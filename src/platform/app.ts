@@ -13,6 +13,7 @@ import { loadReader, type Reader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { Repairs } from '../repairs/index.js'
 import { draftOf } from '../replies/index.js'
+import type { SharedRun } from '../run/shared-run.js'
 import { workingEndpoints } from '../supabase/endpoints/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
@@ -26,6 +27,8 @@ import { mcpPathsOf } from './upstream.js'
 
 interface Dependencies {
   readonly runtime: Runtime
+  /** Which tests of other processes can join. */
+  readonly sharedRun: SharedRun | undefined
   readonly current: () => Assembly
   readonly forTests: ForTests
   readonly reset: Parts['reset']
@@ -91,10 +94,11 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
 }
 
 /** The parts of the control API that need no further imports. */
-function controlParts({ current, runtime, forTests, reset, underWay }: Dependencies) {
+function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }: Dependencies) {
   const { holds } = runtime
   const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
   return {
+    sharedRun,
     apiKeys,
     clock,
     journal,

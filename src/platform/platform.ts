@@ -14,6 +14,7 @@ import type { Journal } from '../journal/index.js'
 import type { EndedRun, Miss, Receipt, Tidied } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { ResourceRows } from '../resources/manage.js'
+import type { SharedRun } from '../run/shared-run.js'
 import type { MessageRow } from '../state/rows.js'
 import type { TableRows } from '../tables/index.js'
 import type { LoadedConfig } from './config/load.js'
@@ -68,6 +69,8 @@ export interface OpenPlatform {
   switchMode(mode: Mode, modes?: ModesByEndpoint): void
   /** How recordings were used so far; `undefined` if no mode uses them. */
   receipt(isWhole?: boolean): Receipt | undefined
+  /** The run that tests of other processes can join; `undefined` if they cannot. */
+  readonly sharedRun: SharedRun | undefined
   /** The running test of this process has ended. */
   endTest(hasPassed: boolean): void
   /** Removes the recordings that a recording run no longer asks for, and leaves a note about the run. Call it after `stop`. Rejects with the error of the file system. */

@@ -30,6 +30,10 @@ export interface PlatformSources extends ConfigSources {
   readonly warn?: (sentence: string) => void
   /** The test that is running, which requests without a scope belong to. */
   readonly currentTest?: () => RunningTest | undefined
+  /** The name of the run, if another process has begun it. */
+  readonly runName?: string
+  /** Whether the tests of other processes can join its run. */
+  readonly isSharingRun?: boolean
 }
 
 /** The code of MCP servers. */

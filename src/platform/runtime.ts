@@ -58,6 +58,7 @@ interface Opened {
   readonly tables: PreparedConfig['tables']
 }
 
+// Long because it lists all parts.
 export function createRuntime(opened: Opened, sources: PlatformSources, later: Later) {
   const { warn = console.error, report: reportAny = console.error } = sources
   const { clock } = opened
@@ -108,7 +109,13 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     holds: new Holds({ onSwitched: renew, compile: ({ on, when }) => requestTest({ on, when }, 'hold') }),
     /** The rows of resources, for the control API and tests. */
     resources: createResourceRows({ resources: () => current().resources, state, now: clock.now }),
-    recordings: createRecordingsPart(new RepairsInUse(), { warn, report, isPast, violations: violations.counts }),
+    recordings: createRecordingsPart(new RepairsInUse(), {
+      warn,
+      report,
+      isPast,
+      violations: violations.counts,
+      runName: sources.runName,
+    }),
     prompts: createPromptsPart({ journal, warn }, current),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,

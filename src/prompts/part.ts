@@ -62,6 +62,8 @@ export function createPromptsPart({ journal, warn }: PromptsParts, current: () =
           warn(code ? `prompts.yaml was not written (${code}).` : message),
         )
     },
+    /** Takes the sentences of another process of the run. */
+    join: (sentences: readonly string[]) => void overspent.push(...sentences),
     /** Sentences about tests under way that have exceeded the budget; with `all`, also about those that have ended. */
     overBudget: (all = false): readonly string[] => [...(all ? overspent : []), ...sentencesOn(tests.underWay())],
   }

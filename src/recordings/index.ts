@@ -40,7 +40,7 @@ export {
   type Tidied,
   tooMany,
 } from './prune.js'
-export { joinReceipts, type Receipt } from './receipt.js'
+export { emptyReceipt, joinReceipts, type Receipt } from './receipt.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
@@ -70,6 +70,8 @@ interface RecordingsParts
   readonly dir: string
   readonly ignore: readonly IgnoreOption[]
   readonly redact: Redact
+  /** The name of the run in its notes, if another process has begun it. */
+  readonly runName?: string | undefined
   readonly onMiss: string
   /** Called with each request without a recording. */
   readonly missed: ReplayerParts['onMiss']
@@ -85,7 +87,7 @@ export function openRecordings({ dir, redact, ...parts }: RecordingsParts) {
   const identify = createIdentify(redact, ignore)
   const testOf = (exchange: Exchange) => testNameOf(exchange, dir)
   const tomorrow = new Tomorrow(run, ignore)
-  const note = new RunNote(dir, parts.warn)
+  const note = new RunNote(dir, parts.warn, parts.runName)
   const common = { ...parts, lookup, identify, testOf, tomorrow, onMiss: parts.missed }
   const recorder = new Recorder(common)
   const flush = () => recorder.flush()

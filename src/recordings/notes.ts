@@ -71,6 +71,7 @@ export class RunNote {
   constructor(
     private readonly dir: string,
     private readonly warn: (sentence: string) => void,
+    private readonly run = runName(),
   ) {}
 
   /** A recording answered its own request, so that it is still needed. */
@@ -92,7 +93,7 @@ export class RunNote {
     if (this.#noted.has(id)) return
     this.#noted.add(id)
     try {
-      this.#file ??= begin(this.dir)
+      this.#file ??= begin(this.dir, this.run)
       appendFileSync(this.#file, `${stringifyExact(line)}\n`)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
@@ -104,7 +105,7 @@ export class RunNote {
 }
 
 /** Makes a file that no other process has. Git ignores it. */
-function begin(dir: string): string {
+function begin(dir: string, run: string): string {
   const folder = folderOf(dir)
   makeFolder(folder)
   replaceFile(path.join(path.dirname(folder), '.gitignore'), '*\n')
@@ -113,7 +114,7 @@ function begin(dir: string): string {
   for (let n = Math.max(0, ...numbers) + 1; ; n++) {
     const file = path.join(folder, `${n}.jsonl`)
     try {
-      writeFileSync(file, `${JSON.stringify({ run: runName(), by: processName() })}\n`, { flag: 'wx' })
+      writeFileSync(file, `${JSON.stringify({ run, by: processName() })}\n`, { flag: 'wx' })
       return file
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -8,6 +8,8 @@ import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Library } from './library.js'
 import { type Receipt, receiptForm } from './receipt.js'
 
+export { receiptForm }
+
 const readRecording = closed({
   file: text,
   recordedAt: text,
@@ -83,7 +85,7 @@ function recordingsFailed(error: unknown): never {
   throw first ? recordingsUnreadable(problemInWords(first)) : error
 }
 
-const miss = closed({
+export const missForm = closed({
   at: moment,
   /** Empty if the request had no scope. */
   scope: text,
@@ -99,7 +101,7 @@ const miss = closed({
   changed: optionalMember(word(['prompt', 'message'])),
 })
 /** A request without a recording. */
-export type Miss = ValueOf<typeof miss>
+export type Miss = ValueOf<typeof missForm>
 
 interface RunParts {
   /** The latest requests without a recording, newest first. */
@@ -113,7 +115,7 @@ export const runOperations = ({ misses, receipt: current }: RunParts) => ({
     at: 'GET /misses',
     does: 'Lists the latest requests without a recording, each with its differences from the most similar one.',
     query: scopeQuery,
-    returns: dataOf(miss),
+    returns: dataOf(missForm),
     run: ({ query: { scope } }) => ({ data: misses().filter(miss => scope === undefined || miss.scope === scope) }),
   }),
   getReceipt: operation({

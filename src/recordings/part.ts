@@ -17,6 +17,8 @@ interface Reporters {
   readonly report: (error: unknown) => void
   readonly isPast: IsFromBeforeReset
   readonly violations: () => ViolationCounts
+  /** The name of the run, if another process has begun it. */
+  readonly runName: string | undefined
 }
 
 /** What it needs of a configuration. */
@@ -39,7 +41,7 @@ const MISSES = 100
 // Long because all of it shares the runs and what they have missed.
 export function createRecordingsPart<Repairs extends ChangedRecordings>(
   repairs: Repairs,
-  { warn, report, isPast, violations }: Reporters,
+  { warn, report, isPast, violations, runName }: Reporters,
 ) {
   const missed = createListeners<Miss>()
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
@@ -48,6 +50,9 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
   let latest: Recordings | undefined
   let forwarded = 0
   let misses: readonly Miss[] = []
+  /** What other processes of the run did with recordings in other folders. */
+  const elsewhere: Receipt[] = []
+  let joinReceipts: ((receipts: readonly Receipt[]) => Receipt) | undefined
 
   function addMiss(miss: Miss, exchange: Exchange): void {
     if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
@@ -67,6 +72,7 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
       tokenizer,
       repairs,
       run,
+      runName,
       missed: addMiss,
       ignore: [...config.recordings.ignore, ...repairs.ignored()],
       saveInOrder,
@@ -74,8 +80,10 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
     })
   }
 
-  const receipt = (isWhole = false): Receipt | undefined =>
-    latest && { ...latest.receipt(isWhole), passed: forwarded, violations: violations() }
+  function receipt(isWhole = false): Receipt | undefined {
+    const own = latest && { ...latest.receipt(isWhole), passed: forwarded, violations: violations() }
+    return joinReceipts?.([...(own ? [own] : []), ...elsewhere]) ?? own
+  }
 
   return {
     /** Changes what is ignored and which recordings answer, from the next request on. */
@@ -96,6 +104,20 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
     countForward: () => void forwarded++,
     /** The receipt so far; `undefined` while no mode has used recordings. With `isWhole`, of a run of all tests. */
     receipt,
+    /** Takes what another process of the run did with the recordings in a folder. */
+    async join(receipt: Receipt, folder: string): Promise<void> {
+      forwarded += receipt.passed
+      // They have their own list.
+      const { emptyReceipt, joinReceipts: joined } = await import('./index.js')
+      const { violations } = emptyReceipt
+      const taken = { ...receipt, passed: 0, violations }
+      const run = latest && runs.get(folder)
+      if (run) return run.join(taken)
+      elsewhere.push(taken)
+      joinReceipts = joined
+    },
+    /** Reports a miss of another process. */
+    addMiss: missed.emit,
     /** The latest requests without a recording, newest first. */
     misses: (): readonly Miss[] => misses,
     onMiss: missed.add,

@@ -65,7 +65,7 @@ export function endRun(ended: EndedRun, { run, lookup, note }: RunParts): Tidied
   const isOurs = (file: string) => run.isOwn(file) || !folder.isChangedSince(file, run.startedMs)
   const files = [...new Set([...run.unused(lookup, isWhole), ...run.dropped()])].filter(isOurs)
   const notAsked = files.flatMap(file => lookup.known(file) ?? [])
-  const isRerecorded = (one: Known) => ended.isRecorded(one) && (tests.get(one.test)?.counts.recorded ?? 0) > 0
+  const isRerecorded = (one: Known) => ended.isRecorded(one) && (tests.get(one.test)?.recorded ?? 0) > 0
   const mayGo = (one: Known) => hasPassed(one) && (isPruning || isRerecorded(one)) && (one.test !== '' || isWhole)
   const wanted = notAsked.filter(mayGo)
   const objection = isPruning && exitCode ? FAILED : ended.isSure ? undefined : tooMany(wanted.length, folder)
@@ -158,7 +158,9 @@ function whatLastRunSays(folder: Folder, isSaidWhole: boolean) {
   if (exitCode) return unknown(`The last run ended with exit code ${exitCode}, so it may not have used everything.`)
   if (latest.some(({ ended, isLiving }) => !ended && !isLiving))
     return unknown('A part of the last run was killed, so it may not have used everything.')
-  const receipt = joinReceipts(ends.map(end => end.receipt))
+  // That of the command counts what its tests have reported.
+  const whole = ends.filter(end => end.exitCode !== undefined)
+  const receipt = joinReceipts((whole.length > 0 ? whole : ends).map(end => end.receipt))
   const endedMs = Math.min(...ends.map(end => end.endedMs))
   const isWhole = isSaidWhole || ends.every(end => end.isWhole)
   const questions = new Map([...folder.files()].map(file => [file, folder.question(file)]))

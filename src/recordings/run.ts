@@ -2,7 +2,7 @@
 import type { Folder } from './folder.js'
 import type { Known, Lookup } from './lookup.js'
 import { hashesIn, testHash } from './names.js'
-import { noCounts, type RunReceipt, type TestReceipt } from './receipt.js'
+import { emptyReceipt, joinReceipts, noCounts, type Receipt, type RunReceipt, type TestReceipt } from './receipt.js'
 import { isPassingError, type RecordedResponse } from './recording.js'
 
 /** At most this many reasons and remarks are kept. */
@@ -59,8 +59,15 @@ export class Run {
   readonly #codes = new Set<string>()
   /** The requests of no test that were asked for, by conversation and by key. */
   readonly #askedByNobody = new Set<string>()
+  /** What other processes of the run have done. */
+  readonly #others: Receipt[] = []
   /** Files that were changed later than this may belong to another run. */
   readonly startedMs = Date.now()
+
+  /** Takes what another process of the run has done with the same folder. */
+  join(receipt: Receipt): void {
+    this.#others.push(receipt)
+  }
 
   #test(name: string): TestRun {
     const known = this.#tests.get(name)
@@ -182,46 +189,60 @@ export class Run {
     return [...this.#saved].filter(([file, { test }]) => !this.isKept({ test, file })).map(([file]) => file)
   }
 
-  /** The tests that this run has recorded or replayed. */
-  tests(): ReadonlyMap<string, Pick<TestRun, 'counts' | 'result'>> {
-    return this.#tests
+  /** The tests that this run has recorded or replayed, in all its processes. */
+  tests(): ReadonlyMap<string, TestReceipt> {
+    const own = Object.fromEntries(
+      [...this.#tests].map(([name, { counts, result }]) => [name, { ...counts, ...(result && { result }) }]),
+    )
+    return new Map(Object.entries(joinReceipts([{ ...emptyReceipt, tests: own }, ...this.#others]).tests))
   }
 
   /** The recordings that the tests which ran did not use. With `isWhole`, all that were not used. */
   unused(lookup: Lookup, isWhole: boolean): readonly string[] {
-    const ran = new Set([...this.#tests.keys()].map(testHash))
+    const tests = this.tests()
+    const ran = new Set([...tests.keys()].map(testHash))
+    const usedByOthers = new Set(this.#others.flatMap(({ used }) => used))
     const isUnused = (file: string): boolean => {
-      if (this.isPlayed(file) || this.isOwn(file)) return false
+      if (this.isPlayed(file) || this.isOwn(file) || usedByOthers.has(file)) return false
       // A run without a request has used nothing.
       if (isWhole || ran.size === 0) return lookup.known(file) !== undefined
       const by = hashesIn(file)
       if (by && !ran.has(by.test)) return false
+      // What others have asked for without a test, only they know.
+      if (by?.test === '' && this.#others.some(({ tests, unused }) => '' in tests && !unused.includes(file)))
+        return false
       if (by?.test === '' && !this.#askedByNobody.has(by.conversation)) return true
       const known = lookup.known(file)
       // Of a request of no test, there may be more recordings than this part of the run asks for.
-      return (
-        known !== undefined && this.#tests.has(known.test) && !(known.test === '' && this.#askedByNobody.has(known.key))
-      )
+      return known !== undefined && tests.has(known.test) && !(known.test === '' && this.#askedByNobody.has(known.key))
     }
     return [...lookup.folder.files()].filter(isUnused).sort()
   }
 
   receipt(lookup: Lookup, isWhole = false): RunReceipt {
+    if (this.#others.length > 0) lookup.folder.refresh()
+    const unused = this.unused(lookup, isWhole)
+    const {
+      passed: _passed,
+      violations: _violations,
+      ...joined
+    } = joinReceipts([this.#ownReceipt(lookup), ...this.#others])
+    return { ...joined, unused, notAsked: joined.recorded > 0 ? unused : [] }
+  }
+
+  #ownReceipt(lookup: Lookup): Receipt {
     const saved = [...this.#saved.values()]
     const tests = [...this.#tests].sort(([one], [other]) => (one < other ? -1 : 1))
     const total = noCounts()
     for (const [, { counts }] of tests)
       for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name]
-    const unused = this.unused(lookup, isWhole)
     return {
-      version: 1,
+      ...emptyReceipt,
       ...total,
       recorded: saved.length,
       unchanged: saved.filter(({ isUnchanged }) => isUnchanged).length,
       errors: errorsIn(saved),
       used: [...new Set([...this.#played, ...this.#saved.keys()])].sort(),
-      unused,
-      notAsked: saved.length > 0 ? unused : [],
       notRecorded: [...this.#notRecorded.values()],
       unreadable: unreadableIn(lookup.folder),
       remarks: [...this.#remarks.values()],

@@ -40,6 +40,7 @@ import { resetOptions, type TestReset } from './input-check.js'
 import type { Awaitable } from './journal.js'
 import { createTestMisses, type TestMisses } from './misses.js'
 import { createOutbox, type Outbox } from './outbox.js'
+import { runOfTests } from './run.js'
 import { createTestTables, type TestTables } from './tables.js'
 import { type IdleOptions, untilIdle } from './waiting.js'
 import { createWebHandler, type WebHandler } from './web-handler.js'
@@ -201,21 +202,24 @@ export const startPlatform = async (options: PlatformOptions = {}): Promise<Plat
 export async function startForTests(options: PlatformOptions, currentTest?: () => RunningTest | undefined) {
   const { config, rules = [], listen = true, port = 0, ...others } = options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
+  const own = [...overridesFrom({ port, ...values })]
+  const file = currentTest?.()?.file ?? process.argv[1] ?? ''
+  const { sources, joined } = await runOfTests({ config, own, file })
   const platform = await openPlatform({
-    cwd: process.cwd(),
-    file: config ?? false,
-    flags: [...overridesFrom({ port, ...(config === undefined && { state: 'memory' }), ...values })],
-    ...(config !== undefined && { env: process.env }),
+    ...sources,
     defaults: [fastReplay('startPlatform')],
     rules,
     listen,
     ...(currentTest && { currentTest }),
   })
+  const report = joined && (await import('./report.js')).followRun(platform, joined)
   const testMisses = createTestMisses(platform)
   let stopped: ReturnType<typeof stopAndEnd> | undefined
   async function stopAndEnd(graceMs: number) {
     await platform.stop(graceMs)
-    return platform.endRun({ exitCode: undefined, isWhole: false, isPruning: false, isSure: false })
+    const tidied = await platform.endRun({ exitCode: undefined, isWhole: false, isPruning: false, isSure: false })
+    await report?.(tidied)
+    return tidied
   }
   const stop = (graceMs: number) => {
     stopped ??= stopAndEnd(graceMs)
@@ -225,6 +229,8 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     platform: testPlatform(platform, testMisses, stop),
     stop,
     testMisses,
+    /** Whether `standin exec` reports what happens. */
+    isReported: joined !== undefined,
     clearHolds: () => platform.holds.reset(),
     /** The option env. */
     ownNames: platform.loaded.config.env,

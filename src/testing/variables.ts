@@ -1,7 +1,7 @@
 /** Sets environment variables for tests, and restores them afterwards. */
 import { remarksFor } from '../environment/index.js'
 import type { OwnNames } from '../environment/names.js'
-import { EXEC_NOTE } from '../platform/config/load.js'
+import { RUN } from '../platform/config/load.js'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -17,7 +17,7 @@ export function setVariables(values: Variables): () => void {
 
 /** Warns of variables of this process that point at another platform. Below `standin exec`, its receipt does. */
 export function warnOfElsewhere(url: string, own: OwnNames): void {
-  if (process.env[EXEC_NOTE] !== undefined) return
+  if (process.env[RUN] !== undefined) return
   const remarks = remarksFor(url, own, { folders: [], env: process.env })
   if (remarks.length > 0) console.warn(remarks.join('\n'))
 }

@@ -90,7 +90,7 @@ test('every variable of the .env block is set and replaces an inherited one', as
     console.log(Object.keys(env).filter(name => name.startsWith('STANDIN_')))`,
     { env: { OPENAI_API_KEY: 'sk-a-live-one' } },
   )
-  expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[ 'STANDIN_EXEC_NOTE' \]\n$/)
+  expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[ 'STANDIN_RUN' \]\n$/)
 })
 
 test('the names that the project has for addresses and keys are set too, and the receipt lists what points elsewhere', async () => {

@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { UsePlatformOptions } from '../../src/test-runner.js'
-import { folderWith } from '../command.js'
 import { hello } from '../scene.js'
 import { runner } from './runner.js'
 
@@ -112,16 +109,4 @@ test('a failed test gets the advice on its requests, or the most likely reason w
     ),
     expect.stringMatching(silence),
   ])
-})
-
-test('below standin exec, the first file says that it has a platform of its own', async () => {
-  const note = path.join(folderWith(), 'note')
-  vi.stubEnv('STANDIN_EXEC_NOTE', note)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  for (const { run, end } of [await file(), await file()]) {
-    await run('afterEach')
-    await end()
-  }
-  expect(existsSync(note)).toBe(true)
-  expect(warned()).toEqual([expect.stringMatching(/do not use the one of standin exec/)])
 })

@@ -205,8 +205,8 @@ function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unk
 
 const prefix = 'STANDIN_'
 
-/** Set by `standin exec` for usePlatform: a file that does not exist until the note about it was printed. */
-export const EXEC_NOTE = `${prefix}EXEC_NOTE`
+/** Set by `standin exec` for what it starts: the address of its run, and the token to join it. */
+export const RUN = `${prefix}RUN`
 
 /** Set by `standin exec --adversary`: names the run to its processes. */
 export const ADVERSARY_RUN = `${prefix}ADVERSARY_RUN`
@@ -216,7 +216,7 @@ export const ADVERSARY_RUN = `${prefix}ADVERSARY_RUN`
  */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
   const standinVariables = Object.entries(variables).filter(
-    ([name, text]) => name.startsWith(prefix) && ![EXEC_NOTE, ADVERSARY_RUN].includes(name) && text !== undefined,
+    ([name, text]) => name.startsWith(prefix) && ![RUN, ADVERSARY_RUN].includes(name) && text !== undefined,
   )
   // Walking through all options takes time, and most starts do not need it.
   const options = new Map(standinVariables.length === 0 ? [] : allOptions().map(option => [option.variable, option]))

@@ -1,0 +1,55 @@
+/** A run of several processes, on the side of its tests: joins it, and reports to it. */
+import { createClient } from '../control/client.js'
+import { stringifyExact } from '../core/json.js'
+import { CONTROL } from '../core/paths.js'
+import type { JournalEntry } from '../journal/index.js'
+import type { HandOver, OwnOption, ReportedExchange, RunReport, sharedRunOperations } from './operations.js'
+
+/** Tests may replace it. */
+const { fetch } = globalThis
+
+export type JoinedRun = Awaited<ReturnType<typeof joinRun>>
+
+/** `address` is what `standin exec` has put into the environment. Rejects with an Error if the run has ended. */
+export async function joinRun(address: string, asking: { readonly file: string; readonly own: readonly OwnOption[] }) {
+  const [url = '', token] = address.split('#')
+  const call = createClient<ReturnType<typeof sharedRunOperations>>(`${url}${CONTROL}`, {
+    fetch,
+    bearer: () => token,
+    stringify: stringifyExact,
+    failed: ({ message, cause }) =>
+      new Error(`standin exec does not answer at ${url}${message ? `: ${message}` : '.'} Has it ended?`, { cause }),
+  })
+  const handed: HandOver = await call('POST /run/parts', { body: asking })
+  const { part } = handed
+  let waiting: ReportedExchange[] = []
+  let sending: Promise<void> | undefined
+  let failure: unknown
+
+  /** What ends while others are on their way is sent together. */
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const data = waiting
+      waiting = []
+      await call('POST /run/parts/{part}/exchanges', { part, body: { data } }).catch(error => {
+        failure ??= error
+      })
+    }
+    sending = undefined
+  }
+
+  return {
+    handed,
+    /** Reports an exchange. One that is open is reported again when it has ended, by the same id. */
+    send(entry: JournalEntry, isOpen = false): void {
+      waiting.push({ entry, isOpen })
+      sending ??= sendAll()
+    },
+    /** Reports the end. Rejects with an Error if not everything has arrived. */
+    async report(report: RunReport): Promise<void> {
+      await sending
+      await call('POST /run/parts/{part}/report', { part, body: report })
+      if (failure) throw failure
+    },
+  }
+}

@@ -1,0 +1,102 @@
+/** What the processes of one run tell each other: what `standin exec` hands to its tests, and what these report. */
+import { violating } from '../check/finding.js'
+import { arrayOf, boolean, closed, orNull, text, wholeNumber } from '../check/forms.js'
+import { operation, type ValueOf } from '../control/operation.js'
+import { notFound } from '../core/errors.js'
+import { faultSchema } from '../core/fault.js'
+import { exactJsonBody } from '../core/json.js'
+import { exchangeInDetail } from '../journal/operations.js'
+import { missForm, receiptForm } from '../recordings/operations.js'
+
+/** A fault for the requests of one key, in whatever process they arrive. */
+const faultOfKey = closed({ fault: faultSchema, times: wholeNumber, key: text })
+export type FaultOfKey = ValueOf<typeof faultOfKey>
+
+/** What the tests of a run take from its start. Values are JSON as text, with all digits of their numbers. */
+const handOver = closed({
+  /** The name of this part of the run. */
+  part: text,
+  /** The name of the run, in its notes. */
+  run: text,
+  /** The folder for relative paths. */
+  folder: text,
+  /** The configuration file; empty if there is none. */
+  file: text,
+  /** The options that are not at their defaults, as a list of paths and values. */
+  options: text,
+  /** Those of them that the command line and the environment set. */
+  overrides: text,
+  /** Whether all tests run. */
+  isWhole: boolean,
+  faults: arrayOf(faultOfKey),
+})
+export type HandOver = ValueOf<typeof handOver>
+
+/** What a process says when it has ended, or a whole run. */
+export const reportForm = closed({
+  /** The absolute path of its recordings. */
+  folder: text,
+  /** Null if no mode used recordings. */
+  receipt: orNull(receiptForm),
+  misses: arrayOf(missForm),
+  violations: arrayOf(violating),
+  /** Sentences about tests that have exceeded the budget. */
+  overBudget: arrayOf(text),
+  /** Recordings that its tests no longer asked for. */
+  removed: arrayOf(text),
+})
+export type RunReport = ValueOf<typeof reportForm>
+
+/** An exchange, which may not have ended. */
+const reportedExchange = closed({ entry: exchangeInDetail, isOpen: boolean })
+export type ReportedExchange = ValueOf<typeof reportedExchange>
+
+/** An option that a test sets itself, and how. */
+const ownOption = closed({ name: text, value: text })
+export type OwnOption = ValueOf<typeof ownOption>
+
+/** The run, as far as its tests see it. */
+interface RunToJoin {
+  mayJoin(authorization: string | undefined, remoteAddress: string | undefined): boolean
+  join(asking: { readonly file: string; readonly own: readonly OwnOption[] }): HandOver
+  add(part: string, exchanges: readonly ReportedExchange[]): void
+  report(part: string, report: RunReport): Promise<void>
+}
+
+/** Requests and answers come whole, some of them with pictures. */
+const bodyReading = { bytes: 268_435_456, parse: (body: Buffer) => JSON.parse(body.toString()) }
+const exactReading = { ...bodyReading, parse: exactJsonBody }
+
+/** Only a process that knows the token finds these operations, since what they hand over has the live key. */
+export const sharedRunOperations = ({ sharedRun }: { readonly sharedRun: RunToJoin | undefined }) => {
+  const requireRun = (headers: { readonly authorization?: string | undefined }, remoteAddress: string | undefined) => {
+    if (!sharedRun?.mayJoin(headers.authorization, remoteAddress)) throw notFound()
+    return sharedRun
+  }
+  return {
+    joinRun: operation({
+      at: 'POST /run/parts',
+      does: 'For tests below `standin exec`: joins its run, with its token, and returns what they take from it.',
+      access: 'anyone',
+      body: closed({ file: text, own: arrayOf(ownOption) }),
+      returns: handOver,
+      run: ({ body, headers, remoteAddress }) => requireRun(headers, remoteAddress).join(body),
+    }),
+    addExchangesToRun: operation({
+      at: 'POST /run/parts/{part}/exchanges',
+      does: 'For tests below `standin exec`: reports exchanges.',
+      access: 'anyone',
+      body: closed({ data: arrayOf(reportedExchange) }),
+      bodyReading,
+      run: ({ part, body, headers, remoteAddress }) => requireRun(headers, remoteAddress).add(part, body.data),
+    }),
+    reportToRun: operation({
+      at: 'POST /run/parts/{part}/report',
+      does: 'For tests below `standin exec`: reports what they did, at their end.',
+      access: 'anyone',
+      body: reportForm,
+      bodyReading: exactReading,
+      run: ({ part, body, headers, remoteAddress }) => requireRun(headers, remoteAddress).report(part, body),
+    }),
+  }
+}
