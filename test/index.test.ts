@@ -63,6 +63,8 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     resource: expect.any(Function),
     receipt: expect.any(Function),
     expectWithinBudget: expect.any(Function),
+    rows: expect.any(Function),
+    sql: expect.any(Function),
     violations: expect.any(Function),
     switchMode: expect.any(Function),
     stop: expect.any(Function),

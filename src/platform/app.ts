@@ -160,6 +160,7 @@ function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAg
       await (await current().recordings()).flush()
       return (await (await current().library()).text(file)) !== undefined
     },
+    redact: () => current().redact,
     credentials: async () => ({
       apiKey: usableKey(current().loaded.config, runtime.clock.now()),
       anonKey: current().tokens.anonKey,

@@ -4,6 +4,7 @@ import { noSuchExchange, refusal } from '../core/errors.js'
 import type { Exchange, Mode } from '../core/exchange.js'
 import { ignorableOf, type Journal, keyFor } from '../journal/index.js'
 import type { IgnoreOption } from '../recordings/index.js'
+import { type Redact, redactionOf } from '../redact/index.js'
 import {
   type Answerable,
   answerable,
@@ -38,6 +39,7 @@ interface Parts {
   readonly keyOf: (exchange: Exchange, ignore?: readonly IgnoreOption[]) => Promise<string>
   /** Whether a recording is on disk, once everything is written. */
   readonly isSaved: (file: string) => Promise<boolean>
+  readonly redact: () => Redact
   readonly credentials: () => Promise<{ readonly apiKey: string; readonly anonKey: string }>
 }
 
@@ -51,6 +53,10 @@ export class Repairs {
   /** What can be done, in the order of how often it is what one wants. Throws a 404 for an unknown exchange. */
   async offers(id: string): Promise<readonly RepairOffer[]> {
     const { exchange } = this.find(id)
+    return this.shown(exchange, await this.offersFor(id, exchange))
+  }
+
+  private async offersFor(id: string, exchange: Exchange): Promise<readonly RepairOffer[]> {
     const { outcome, nearest } = exchange
     const key = keyFor(exchange)
     const isMiss = outcome?.code === 'no_recording'
@@ -72,9 +78,15 @@ export class Repairs {
     return offers.filter(offer => offer !== undefined)
   }
 
+  /** Throws a 409 for what is not possible. Only a copied key is shown as it is. */
   async repair(id: string, wish: RepairWish): Promise<RepairResult> {
     const { exchange } = this.find(id)
-    const offered = (await this.offers(id)).find(offer => offer.id === wish.id)
+    const result = await this.doneFor(id, exchange, wish)
+    return 'key' in result ? result : this.shown(exchange, result)
+  }
+
+  private async doneFor(id: string, exchange: Exchange, wish: RepairWish): Promise<RepairResult> {
+    const offered = (await this.offersFor(id, exchange)).find(offer => offer.id === wish.id)
     if (!offered) throw refusal(409, 'no_such_repair', `This is not possible for exchange ${id}: ${wish.id}.`)
     if (offered.refused !== null) return { failed: offered.refused, exchange: null }
     switch (wish.id) {
@@ -100,6 +112,11 @@ export class Repairs {
       case 'answer-message':
         return this.answer(id, exchange, wish)
     }
+  }
+
+  /** What is computed from the whole request, without its secrets. */
+  private shown<T>(exchange: Exchange, found: T): T {
+    return redactionOf(exchange, this.parts.redact()).value(found) as T
   }
 
   private find(id: string) {

@@ -32,7 +32,7 @@ test('a command that listens on a fixed port runs alone', async () => {
 import { createServer } from 'node:http'
 const server = createServer().listen(${port}, '127.0.0.1')
 ${asking('hello')}
-setTimeout(() => server.close(), 1500)
+setTimeout(() => server.close(), 4000)
 `
   const { stderr, stdout } = await adversary(app, { flags: ['--faults', 'status-400'] })
   expect(stderr).toContain(`one at a time because of port ${port}.`)

@@ -62,6 +62,7 @@ const bodies: Readonly<Record<string, object>> = {
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
   draftRule: { exchange: '1' },
   repair: { id: 'answer', says: 'Hi!' },
+  sendExchangeAgain: {},
   tryRules: { prompt: 'hello', scope: 'one' },
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
@@ -163,6 +164,8 @@ test('every answer and every request body matches its declaration', async () => 
     (a, b) => order.indexOf(a.method) - order.indexOf(b.method),
   )) {
     const { operationId, requestBody } = operation
+    // Only a process below exec finds these.
+    if (path.startsWith('/__standin/run/')) continue
     const body = bodies[operationId]
     expect([operationId, body !== undefined]).toEqual([operationId, requestBody !== undefined])
     const taken = requestBody?.content?.['application/json']?.schema
