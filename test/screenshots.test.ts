@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '..')
 const readme = ['README.md', 'docs/dashboard.md'].map(name => readFileSync(path.join(root, name), 'utf8')).join('\n')
-const views = ['requests', 'playground']
+const views = ['requests']
 
 /** The width in the header of a PNG file; undefined for any other file. */
 function pngWidth(file: string): number | undefined {

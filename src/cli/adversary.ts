@@ -27,13 +27,8 @@ const EXIT_BUGS = 1
 export const adversaryFlags = {
   adversary: toggle('Run the command again with each fault at each call, and report what it does wrong'),
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
-  faults: textFlag(
-    'NAMES',
-    'With --adversary: only these faults, such as end,stall; all for those too that take longer',
-  ),
-  kill: toggle(
-    'With --adversary: kill the command at its calls, start it again, and report what was done twice or lost',
-  ),
+  faults: textFlag('NAMES', 'With --adversary: only these faults, such as end,stall; all for all, which takes longer'),
+  kill: toggle('With --adversary: kill the command at its calls and start it again'),
   list: toggle('With --adversary: print all faults, and the verdicts that each can lead to'),
   'max-runs': integer([1, 99_999], 'With --adversary: the most runs with a fault (all)', undefined),
   jobs: integer([1, 64], 'With --adversary: how many runs at once (one for each core, at most 4)', undefined),

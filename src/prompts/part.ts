@@ -18,7 +18,7 @@ interface PromptsParts {
 }
 
 /** What it needs of a configuration. */
-interface Configured {
+export interface ConfiguredPrompts {
   readonly loaded: {
     readonly config: { readonly recordings: RecordingOptions; readonly tokenizer: Tokenizer['name'] }
     readonly dir: string
@@ -26,14 +26,14 @@ interface Configured {
   readonly redact: Redact
 }
 
-export function createPromptsPart({ journal, warn }: PromptsParts, current: () => Configured) {
+export function createPromptsPart({ journal, warn }: PromptsParts, current: () => ConfiguredPrompts) {
   const tests = createTests()
   const overspent: string[] = []
   let settings: Settings | undefined
   let stopFollowing = () => {}
 
   /** Loads what a configuration needs. Returns a function that puts it into force. */
-  async function load(configured: Configured): Promise<() => void> {
+  async function load(configured: ConfiguredPrompts): Promise<() => void> {
     const next = await settingsOf(configured)
     return () => {
       stopFollowing()
@@ -72,7 +72,7 @@ export function createPromptsPart({ journal, warn }: PromptsParts, current: () =
 type Settings = NonNullable<Awaited<ReturnType<typeof settingsOf>>>
 
 /** `undefined` if the configuration has neither a budget nor the file of prompts. */
-async function settingsOf({ loaded: { config, dir }, redact }: Configured) {
+async function settingsOf({ loaded: { config, dir }, redact }: ConfiguredPrompts) {
   const { prompts, budget, ...recordings } = config.recordings
   if (!prompts && budget.promptTokens === 0 && budget.calls === 0) return undefined
   const tokenizer = await tokenizerNamed(config.tokenizer)

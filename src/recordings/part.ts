@@ -22,7 +22,7 @@ interface Reporters {
 }
 
 /** What it needs of a configuration. */
-interface Configured {
+export interface ConfiguredRecordings {
   readonly loaded: { readonly config: { readonly recordings: RecordingOptions }; readonly dir: string }
   readonly redact: Redact
   readonly tokenizer: Tokenizer
@@ -59,7 +59,7 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
     missed.emit(miss)
   }
 
-  async function open({ loaded: { config, dir }, redact, tokenizer }: Configured): Promise<Recordings> {
+  async function open({ loaded: { config, dir }, redact, tokenizer }: ConfiguredRecordings): Promise<Recordings> {
     const { openRecordings, Run } = await import('./index.js')
     const folder = path.resolve(dir, config.recordings.dir)
     const run = runs.get(folder) ?? new Run()
@@ -89,7 +89,7 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
     /** Changes what is ignored and which recordings answer, from the next request on. */
     repairs,
     /** The recordings of a configuration, opened by the first call, and again when other parts are ignored. `read` does not count as use. */
-    of(configured: Configured) {
+    of(configured: ConfiguredRecordings) {
       const read = onceFor(
         () => JSON.stringify(repairs.ignored()),
         () => open(configured),

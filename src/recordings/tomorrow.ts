@@ -130,6 +130,7 @@ function hasTime(text: string, now: Date): boolean {
   const clocks = [now.getHours() * 60 + now.getMinutes(), now.getUTCHours() * 60 + now.getUTCMinutes()]
   for (const [, hours, minutes, half] of text.matchAll(clockTime)) {
     const hour = half ? (Number(hours) % 12) + (/p/i.test(half) ? 12 : 0) : Number(hours)
+    if (hour > 23) continue
     const apart = clocks.map(clock => Math.abs(clock - hour * 60 - Number(minutes)))
     if (apart.some(difference => Math.min(difference, 1440 - difference) <= NEAR_MINUTES)) return true
   }
