@@ -43,7 +43,7 @@ test("prompts with today's date, the time or a folder of this machine are counte
 
 test('prompts of a coding agent replay on another machine, in another folder, with paths ignored; without, the miss says that only a path differs', async () => {
   const here = asking(`Working directory: ${homedir()}/shop\nTemporary files: /tmp/agent-17`)
-  const there = asking('Working directory: /Users/ada/work/shop\nTemporary files: /var/folders/x1/agent-99')
+  const there = asking('Working directory: /Users/ada/projects/shop\nTemporary files: /var/folders/x1/agent-99')
   const { replaying } = await recorded([here])
   const platform = await replaying()
   const missed = await platform.chat(there)
