@@ -94,7 +94,8 @@ test('no expression of the source takes more than eight times as long for four t
   for (const { expression, file } of places.values()) {
     for (const pattern of patterns) {
       const repeated = (length: number) => pattern.repeat(length / pattern.length)
-      const found = contexts.find(within => isSlow(expression, length => within(repeated(length))))
+      // Measured once more, since a machine may have been busy.
+      const found = contexts.find(within => [1, 2].every(() => isSlow(expression, length => within(repeated(length)))))
       if (found) slow.push(`${file}: ${expression} with ${JSON.stringify(found(pattern))}`)
       if (found) break
     }
