@@ -4,7 +4,7 @@ const people = ['Ada', 'Bob', 'Cem']
 
 for (const name of people)
   test(`${name} has no scope`, async ({ page, standin, signIn }) => {
-    await standin.reply(`For ${name}.`)
+    await standin.reply(`For ${name}.`, { when: { user: /weather/ } })
     await signIn(page)
     await page.goto('/')
     await page.request.get('/meet?people=3')
