@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { RunNote } from '../../src/recordings/notes.js'
@@ -177,6 +177,8 @@ test('a test that is gone is unused if the last run was whole', async () => {
   const [mine, gone] = [nameOf(good), nameOf(old)]
   const file = path.join(dir, DIR, gone)
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^request:/m, 'test: test/orders.test.ts > refunds\nrequest:'))
+  // Within a millisecond of the run's start, a file counts as recorded since.
+  utimesSync(file, new Date(0), new Date(0))
   note(path.join(dir, DIR), { used: [mine] })
   const prune = async (...flags: readonly string[]) =>
     (await run(['recordings', 'prune', '--recordings', path.join(dir, DIR), '--unused', ...flags])).stdout

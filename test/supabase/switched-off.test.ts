@@ -41,12 +41,12 @@ test('phone numbers are for nobody until auth.external has phone', async () => {
   expect(await ask('/resend', { phone: 'none', type: 'sms' })).toEqual(off(400, 'Phone logins are disabled'))
   expect((await bodyOf(backend.ask('/settings'))).external.phone).toBe(false)
 
-  const { admin, client } = backend
   const { email, password: known } = newUser()
-  await admin.createUser({ email, password: known, email_confirm: true })
-  const { auth } = client()
-  await auth.signInWithPassword({ email, password: known })
-  expect((await auth.updateUser({ phone })).error).toMatchObject({ status: 500, message: 'Unable to get SMS provider' })
+  await backend.admin.createUser({ email, password: known, email_confirm: true })
+  const { data } = await backend.client().auth.signInWithPassword({ email, password: known })
+  // Not by the client: older versions hide what a 500 says.
+  const change = backend.ask('/user', { method: 'PUT', bearer: data.session?.access_token ?? '', body: { phone } })
+  expect(await refusal(change)).toMatchObject({ status: 500, message: 'Unable to get SMS provider' })
   expect(backend.outbox).toEqual([])
 })
 
