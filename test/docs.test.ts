@@ -6,9 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { FormSchema } from '../src/check/form-schema.js'
 import { flagsOfAll } from '../src/cli/command.js'
 import { findCommand } from '../src/cli/commands.js'
-import { faultWords } from '../src/core/fault.js'
 import { recordingIn, recordingText } from '../src/recordings/file-text.js'
-import { createReplies, loadRules, magicWords, neverAnswering } from '../src/replies/index.js'
+import { createReplies, loadRules, neverAnswering } from '../src/replies/index.js'
 import { start } from './command.js'
 import { loadConfig } from './configuration.js'
 import { freePort } from './free-port.js'
@@ -169,14 +168,6 @@ test.each([
   ['`pace`', [fieldsIn(ofRule.pace)]],
 ])('the tables "%s" list every field, each on one page', (heading, forms) => {
   expect(tablesBelow(heading)).toEqual(forms.map(properties => new Set(Object.keys(properties))))
-})
-
-test('the documented magic words match the code', () => {
-  const lines = page('docs/faults-and-pace.md').matchAll(/^- `standin:(\S+)`: (.*)$/gm)
-  const listed = [...lines].map(([, word, meaning]) => ({ word, meaning }))
-  const faults = faultWords.map(({ word }) => word)
-  const others = Object.entries(magicWords).filter(([word]) => !faults.includes(word))
-  expect(listed).toEqual(others.map(([word, [meaning]]) => ({ word, meaning })))
 })
 
 test('the example on the page about recordings is as Standin writes it', () => {

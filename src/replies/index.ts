@@ -54,7 +54,6 @@ export {
   rulesAsGiven,
   rulesFromCode,
 } from './load.js'
-export { magicWords } from './magic.js'
 export type { McpCall } from './mcp/call.js'
 export { sentCall, type TriedCall, writtenCall } from './mcp/call.js'
 export type { McpGeneration, McpQuestion, McpReplies, McpRound, McpRuleAnswer } from './mcp/index.js'

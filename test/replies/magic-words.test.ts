@@ -53,7 +53,7 @@ test('standin:tool calls the offered tool with arguments that fit, and answers w
       },
     ],
   })
-  expect(await run.finalContent()).toBe('The tool says: rain')
+  expect(await run.finalContent()).toBe('get_weather says: rain')
   expect(cities).toEqual([expect.stringMatching(/\w/)])
 })
 

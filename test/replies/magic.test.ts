@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/chat/request.js'
 import { PlatformError } from '../../src/core/errors.js'
-import { faultSchema } from '../../src/core/fault.js'
-import { hasMagic, magicReply, magicWords } from '../../src/replies/magic.js'
+import { faultSchema, faultWords } from '../../src/core/fault.js'
+import { hasMagic, magicReply } from '../../src/replies/magic.js'
 import { anyCharacter } from '../characters.js'
 import { didYouMean } from '../sentences.js'
 
@@ -29,8 +31,11 @@ async function refusalOf(text: string, more?: Partial<ChatRequest>) {
   return undefined
 }
 
-/** Each magic word in a valid spelling. */
-const written = Object.keys(magicWords).map(word => `standin:${word}`)
+const root = path.join(import.meta.dirname, '../..')
+const names = Array.from(
+  readFileSync(path.join(root, 'fixtures/magic-words.yaml'), 'utf8').matchAll(/^- name: (.+)$/gm),
+  ([, name]) => name,
+)
 
 test.each([
   [
@@ -39,7 +44,7 @@ test.each([
   ],
   ['standin:status-429', { fault: { status: 429, message: expect.any(String), retryAfter: 1 } }],
   ['standin:status-503', { fault: { status: 503, message: expect.any(String), retryAfter: 1 } }],
-  ['standin:slow', { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }],
+  ['standin:slow', { fault: { delayMs: 1000 }, pace: { tokensPerSecond: 5 } }],
   ['standin:stall', { fault: { stall: 3 } }],
   ['standin:cut', { fault: { cut: 3 } }],
   ['standin:end', { fault: { end: 3 } }],
@@ -74,17 +79,17 @@ test('each text is what its word says', async () => {
   expect(unicode).not.toBe(unicode.normalize('NFC'))
 })
 
-test('every listed word works, and its fault is valid in a rule', async () => {
-  for (const word of written) {
-    const { fault } = await magic(word, { tools: [weather] })
-    if (fault) expect(v.is(faultSchema, fault), word).toBe(true)
-  }
-})
-
-test('help lists every word with its meaning, one per line', async () => {
+test('help lists every word, each works, and the page about faults names the rules', async () => {
   const lines = String((await choiceOf('standin:help'))?.text).split('\n')
-  expect(lines).toEqual(Object.entries(magicWords).map(([word, [meaning]]) => `standin:${word} ${meaning}`))
-  for (const [meaning] of Object.values(magicWords)) expect(meaning).toMatch(/^[A-Z].+\.$/)
+  const listed = lines.map(line => /^standin:(\S+) [A-Z].+\.$/.exec(line)?.[1])
+  expect(listed.toSorted()).toEqual([...names, 'tool', ...faultWords.map(({ word }) => word)].toSorted())
+  const page = readFileSync(path.join(root, 'docs/faults-and-pace.md'), 'utf8')
+  for (const name of [...names, 'tool']) expect(page).toMatch(new RegExp(`\`(standin:)?${name}\``))
+  for (const word of listed) {
+    const { fault, answeredBy } = await magic(`standin:${word}`, { tools: [weather] })
+    if (fault) expect(v.is(faultSchema, fault), word).toBe(true)
+    expect(answeredBy).toMatchObject({ words: [word] })
+  }
 })
 
 test.each([
@@ -121,8 +126,8 @@ test('several words combine: fault and pace from one, text from another', async 
   const prompt = 'standin:slow standin:json standin:cut standin:done-missing standin:reasoning'
   expect(await magic(prompt)).toEqual({
     choices: [{ text: expect.stringMatching(/^{/), reasoning: expect.any(String) }],
-    fault: { cut: 3, done: 'missing' },
-    pace: { firstTokenMs: 1000, tokensPerSecond: 5 },
+    fault: { delayMs: 1000, cut: 3, done: 'missing' },
+    pace: { tokensPerSecond: 5 },
     answeredBy: { kind: 'magic', words: ['slow', 'json', 'cut', 'done-missing', 'reasoning'] },
   })
 })
@@ -164,7 +169,7 @@ test('a tool that is not offered is a 400 that names the offered ones', async ()
   expect(await refusalOf('standin:tool')).toEqual({
     status: 400,
     code: 'no_tool_offered',
-    message: 'The prompt says "standin:tool", but the request offers no tool to call.',
+    message: 'The prompt asks for a tool call, but the request offers no tool to call.',
   })
   expect(await refusalOf('standin:tool:get_wether', { tools: [weather, clock] })).toEqual({
     status: 400,
@@ -183,7 +188,7 @@ test.each([
   const { message = '', ...rest } = (await refusalOf(`standin:json ${word} please`)) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })
   expect(message).toContain(`The prompt says "${word}", which is not a magic word.${didYouMean(proposal)}`)
-  for (const known of Object.keys(magicWords)) expect(message).toContain(known)
+  for (const known of names) expect(message).toContain(known)
 })
 
 test('any text after the colon either works or is a 400 of bounded length', async () => {
