@@ -2,6 +2,7 @@
 import { chunkOf } from '../chat/chunks.js'
 import { eventsIn, isStreamType } from '../chat/events.js'
 import { type Content, completionIn, contentOf, createSum, type VendorChunk } from '../chat/reader.js'
+import { messagesIn } from '../chat/said.js'
 import type { Fault } from '../core/fault.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { isAuth, isReserved } from '../core/paths.js'
@@ -127,13 +128,6 @@ function sdkOf(headers: Readonly<Record<string, string>>): string | undefined {
   return /(?:^|\s)ai\/\d/.test(headers['user-agent'] ?? '') ? 'the AI SDK' : undefined
 }
 
-interface ChatMessage {
-  readonly role?: unknown
-  readonly content?: unknown
-  readonly tool_call_id?: unknown
-  readonly tool_calls?: unknown
-}
-
 /** What a request says of a tool call of its conversation. */
 export interface ToldCall {
   readonly arguments: unknown
@@ -149,9 +143,6 @@ export function toldCallIn(body: unknown, id: string): ToldCall | undefined {
   const { function: called } = asked.find(call => isObject(call) && call.id === id) ?? {}
   return { arguments: isObject(called) ? called.arguments : undefined, result: answer.content }
 }
-
-export const messagesIn = (body: unknown): readonly ChatMessage[] =>
-  isObject(body) && 'messages' in body && Array.isArray(body.messages) ? body.messages.filter(isObject) : []
 
 /** Reads an answer as the client got it. The journal has the whole answer of a stream that ended early. */
 function answerOf({ headers, body }: JournalEntry['response'], fault: Fault = {}): ClientAnswer {

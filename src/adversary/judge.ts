@@ -1,9 +1,10 @@
 /** Judges what a client made of a fault, by the calls that it sent and by how it ended. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { messagesIn } from '../chat/said.js'
 import type { Fault } from '../core/fault.js'
 import { jsonOf } from '../core/json.js'
-import { type ClientCall, messagesIn, type ToldCall, toldCallIn } from './calls.js'
+import { type ClientCall, type ToldCall, toldCallIn } from './calls.js'
 import { countEffects, isEffect } from './effects.js'
 
 export const verdictCodes = [

@@ -4,6 +4,12 @@ import { isObject } from '../core/json.js'
 /** The tags in which agents put the user's own words. */
 const ownWords = /^(user[-_]?(query|request|message|input|prompt)|query|question|request|task|prompt)$/i
 
+type Message = Readonly<Record<string, unknown>>
+
+/** The messages in the body of a chat; none in any other body. */
+export const messagesIn = (body: unknown): readonly Message[] =>
+  isObject(body) && Array.isArray(body.messages) ? body.messages.filter(isObject) : []
+
 /** The text of the last message of the user that says something; `undefined` without any. Never throws. */
 export function saidByUser(messages: readonly unknown[]): string | undefined {
   const texts = messages.flatMap(message => (isObject(message) && message.role === 'user' ? [textsOf(message)] : []))
@@ -12,7 +18,7 @@ export function saidByUser(messages: readonly unknown[]): string | undefined {
   return said.findLast(Boolean) ?? texts.at(-1)?.join(' ')
 }
 
-function textsOf({ content }: Readonly<Record<string, unknown>>): readonly string[] {
+function textsOf({ content }: Message): readonly string[] {
   const parts = Array.isArray(content) ? content.map(part => (isObject(part) ? part.text : undefined)) : [content]
   return parts.filter(text => typeof text === 'string')
 }

@@ -132,60 +132,45 @@ const platformOperations = ({ readiness, reset, clock, credentials: printed, doc
   }),
 })
 
-export type ControlParts = PlatformParts &
-  Parameters<typeof scopeOperations>[0] &
-  Parameters<typeof journalOperations>[0] &
-  Parameters<typeof runOperations>[0] &
-  Parameters<typeof sharedRunOperations>[0] &
-  Parameters<typeof violationOperations>[0] &
-  Parameters<typeof outboxOperations>[0] &
-  Parameters<typeof userOperations>[0] &
-  Parameters<typeof allKeyOperations>[0] &
-  Parameters<typeof metricOperations>[0] &
-  Parameters<typeof modeOperations>[0] &
-  Parameters<typeof situationOperations>[0] &
-  Parameters<typeof faultOperations>[0] &
-  Parameters<typeof holdOperations>[0] &
-  Parameters<typeof underWayOperations>[0] &
-  Parameters<typeof steeringOperations>[0] &
-  Parameters<typeof recordingOperations>[0] &
-  Parameters<typeof repairOperations>[0] &
-  Parameters<typeof accountOperations>[0] &
-  Parameters<typeof sessionOperations>[0] &
-  Parameters<typeof draftOperations>[0] &
-  Parameters<typeof ruleOperations>[0] &
-  Parameters<typeof resourceOperations>[0] &
-  Parameters<typeof mcpOperations>[0] &
-  Parameters<typeof tableOperations>[0]
+const groups = [
+  platformOperations,
+  scopeOperations,
+  journalOperations,
+  runOperations,
+  sharedRunOperations,
+  violationOperations,
+  outboxOperations,
+  userOperations,
+  allKeyOperations,
+  metricOperations,
+  modeOperations,
+  situationOperations,
+  faultOperations,
+  holdOperations,
+  underWayOperations,
+  steeringOperations,
+  recordingOperations,
+  repairOperations,
+  accountOperations,
+  sessionOperations,
+  draftOperations,
+  testOperations,
+  ruleOperations,
+  resourceOperations,
+  mcpOperations,
+  tableOperations,
+] as const
+type Group = (typeof groups)[number]
 
-export const controlOperations = (parts: ControlParts) => ({
-  ...platformOperations(parts),
-  ...scopeOperations(parts),
-  ...journalOperations(parts),
-  ...runOperations(parts),
-  ...sharedRunOperations(parts),
-  ...violationOperations(parts),
-  ...outboxOperations(parts),
-  ...userOperations(parts),
-  ...allKeyOperations(parts),
-  ...metricOperations(parts),
-  ...modeOperations(parts),
-  ...situationOperations(parts),
-  ...faultOperations(parts),
-  ...holdOperations(parts),
-  ...underWayOperations(parts),
-  ...steeringOperations(parts),
-  ...recordingOperations(parts),
-  ...repairOperations(parts),
-  ...accountOperations(parts),
-  ...sessionOperations(parts),
-  ...draftOperations(parts),
-  ...testOperations(parts),
-  ...ruleOperations(parts),
-  ...resourceOperations(parts),
-  ...mcpOperations(parts),
-  ...tableOperations(parts),
-})
+type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never
+
+/** What the operations need of the platform. */
+export type ControlParts = Intersection<Parameters<Group>[0]>
 
 /** The operations that the dashboard and tests call. */
-export type ControlOperations = ReturnType<typeof controlOperations>
+export type ControlOperations = Intersection<ReturnType<Group>>
+
+export const controlOperations = (parts: ControlParts): ControlOperations =>
+  Object.assign({}, ...groups.map(operationsOf => operationsOf(parts)))

@@ -1,6 +1,7 @@
 /** The journal: takes every exchange, keeps the latest, finds them again, and notifies followers. */
 import { uptimeMs } from '../core/clock.js'
 import type { Exchange, RequestContext } from '../core/exchange.js'
+import { createListeners } from '../core/part.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Reply, UpstreamResponse } from '../core/reply.js'
 import type { IsFromBeforeReset } from '../core/scope.js'
@@ -16,6 +17,7 @@ const MOST_ENTRIES = 2000
 /** 32 MB of bodies: enough for 2,000 ordinary chats, and little beside the process itself. */
 const MOST_BYTES = 33_554_432
 
+type Added = { readonly exchange: Exchange; readonly id: number }
 type Listener = (exchange: Exchange, id: number) => void
 
 export type Journal = ReturnType<typeof createJournal>
@@ -42,9 +44,9 @@ export function createJournal({
   open = () => [],
 }: JournalParts) {
   const kept = createKept(maxEntries, maxBytes)
-  const followers = createListeners<[Exchange, number]>(report)
-  const clearFollowers = createListeners<[scope: string | undefined]>(report)
-  const beginningFollowers = createListeners<[]>(report)
+  const followers = createFollowers<Added>(report)
+  const clearFollowers = createFollowers<string | undefined>(report)
+  const beginningFollowers = createFollowers(report)
   const marks = createRunMarks()
   const marked = withRuns(kept.all, marks)
   let lastId = 0
@@ -53,7 +55,7 @@ export function createJournal({
     ...createLookup(marked, redact),
     ...createSelection(marked, { redact, maxEntries, isPast }),
     /** Called when a request has arrived. */
-    begin: beginningFollowers.notify,
+    begin: beginningFollowers.emit,
     /** The requests in flight that match, the oldest first. Their ids are none of the journal's. */
     flights(matches: (one: JournaledExchange) => boolean) {
       marked()
@@ -63,7 +65,7 @@ export function createJournal({
         .map(one => flightOf({ ...one, run: marks.peek(one.exchange) }, redact()))
     },
     /** Calls `listener` each time a request arrives. Returns a function that stops this. */
-    followBeginnings: (listener: () => void) => beginningFollowers.add(listener),
+    followBeginnings: beginningFollowers.add,
     /** Adds an exchange whose answer has been sent, or never will be. */
     add(exchange: Exchange): void {
       if (isFromDashboard(exchange)) return
@@ -71,21 +73,21 @@ export function createJournal({
       const nowMs = uptimeMs()
       exchange.endedMs = nowMs
       kept.add(id, exchange, nowMs)
-      followers.notify(exchange, id)
+      followers.emit({ exchange, id })
     },
     /** Removes the exchanges of a scope; all if none is given. */
     clear(scope?: string): void {
       kept.remove(kept.all().filter(({ exchange }) => scope === undefined || exchange.scope === scope))
       if (scope === undefined) clearedId = lastId
-      clearFollowers.notify(scope)
+      clearFollowers.emit(scope)
     },
     /** Calls `listener` for each further exchange. Returns a function that stops this. */
-    follow: (listener: Listener) => followers.add(listener),
+    follow: (listener: Listener) => followers.add(({ exchange, id }) => listener(exchange, id)),
     /** The same for each further exchange that was refused. */
     followErrors: (listener: Listener) =>
-      followers.add((exchange, id) => void (exchange.outcome?.error !== undefined && listener(exchange, id))),
+      followers.add(({ exchange, id }) => void (exchange.outcome?.error !== undefined && listener(exchange, id))),
     /** The same each time the exchanges of a scope, or all of them, were cleared. */
-    followClears: (listener: (scope: string | undefined) => void) => clearFollowers.add(listener),
+    followClears: clearFollowers.add,
     isPast,
     /** The id of the last exchange, whether kept or not; `0` before the first. */
     lastId: () => String(lastId),
@@ -119,26 +121,21 @@ function isFromDashboard({ headers: { origin, host, [DASHBOARD_HEADER]: mark } }
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
-function createListeners<Told extends readonly unknown[]>(report: (error: unknown) => void) {
-  let listeners: readonly ((...told: Told) => void)[] = []
-  const failedListeners = new WeakSet<object>()
+/** The answer has been sent already, so an error of a listener is only reported, once. */
+function createFollowers<T = void>(report: (error: unknown) => void) {
+  const { add, emit } = createListeners<T>()
   return {
-    /** The answer has been sent already, so an error of a listener is only reported, once per listener. */
-    notify(...told: Told): void {
-      for (const listener of listeners) {
+    emit,
+    add(listener: (value: T) => void): () => void {
+      let hasFailed = false
+      return add(value => {
         try {
-          listener(...told)
+          listener(value)
         } catch (error) {
-          if (!failedListeners.has(listener)) report(error)
-          failedListeners.add(listener)
+          if (!hasFailed) report(error)
+          hasFailed = true
         }
-      }
-    },
-    add(listener: (...told: Told) => void): () => void {
-      listeners = [...listeners, listener]
-      return () => {
-        listeners = listeners.filter(other => other !== listener)
-      }
+      })
     },
   }
 }

@@ -2,6 +2,7 @@
  * Which requests belong to one run of an agent. The requests alone tell: a chat answers the tool calls of an earlier
  * answer, and a call of a tool, over MCP or on a path, has the arguments that an earlier answer asked for.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { type ContentCall, chunkIn, completionIn, contentOf, createSum } from '../chat/reader.js'
 import type { Exchange } from '../core/exchange.js'
 import { replyBytes } from '../core/http.js'
@@ -62,7 +63,11 @@ export function createRuns() {
     const { call, words } = step
     return (
       ofChat(step) ??
-      (call && ofCall(({ name, arguments: given }) => name === call.name && sameJson(given, call.arguments), isPeek)) ??
+      (call &&
+        ofCall(
+          ({ name, arguments: given }) => name === call.name && isDeepStrictEqual(given, call.arguments),
+          isPeek,
+        )) ??
       (words && ofCall(({ arguments: given }) => areAllIn(leavesOf(given), words), isPeek))
     )
   }
@@ -78,13 +83,6 @@ export function createRuns() {
     peek: (step: RunStep): number | undefined => known(step, true),
   }
 }
-
-const sameJson = (one: unknown, other: unknown) => sortedJson(one) === sortedJson(other)
-
-const sortedJson = (value: unknown): string =>
-  JSON.stringify(value, (_key, part) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  ) ?? ''
 
 const areAllIn = (leaves: readonly string[], words: ReadonlySet<string>) =>
   leaves.length > 0 && leaves.every(leaf => words.has(leaf))

@@ -1,7 +1,7 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
 import path from 'node:path'
 import type { Problem } from '../check/problem.js'
-import type { Mode } from '../core/exchange.js'
+import type { Exchange, Mode } from '../core/exchange.js'
 import type { Parts } from '../core/part.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -11,8 +11,9 @@ import type { UnderWay } from '../holds/operations.js'
 import type { App } from '../http/entrance.js'
 import { loadReader, type Reader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
+import { redactionOf } from '../redact/index.js'
 import { Repairs } from '../repairs/index.js'
-import { draftOf } from '../replies/index.js'
+import { answerable, type DraftSource, draftOf } from '../replies/index.js'
 import type { SharedRun } from '../run/shared-run.js'
 import { workingEndpoints } from '../supabase/endpoints/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
@@ -113,7 +114,12 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
     accounts: forTests,
     steering: settings,
     rules: { ...rules.rules, explain: rules.explain },
-    draftRule: draftOf,
+    async draftRule(exchange: Exchange, source: DraftSource) {
+      // A path may have a secret in it, and so may what is said about a body.
+      const target = await answerable({ ...exchange, path: source.request.path }, isMcpIn(current))
+      const { text } = redactionOf(exchange, current().redact)
+      return draftOf(source, typeof target === 'string' ? text(target) : target)
+    },
     faults: { ...faults.calls, add: faults.add },
     holds,
     underWay: requestsUnderWay(underWay, holds),
@@ -144,6 +150,11 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
 const holdsIn = (underWay: UnderWay): ReadonlyMap<string, string> =>
   new Map(underWay.list().flatMap(({ id, hold }) => (hold === null ? [] : [[id, hold] as const])))
 
+const isMcpIn =
+  (current: Dependencies['current']) =>
+  (path: string): boolean =>
+    mcpPathsOf(current().loaded.config)?.(path) ?? false
+
 /** What repairs need of the other parts. */
 function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAgain']): Repairs {
   const { journal, modes, recordings, rules } = runtime
@@ -152,7 +163,7 @@ function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAg
     journal,
     sendAgain,
     rules: { ...rules.rules, whyNot: rules.whyNot },
-    isMcp: path => mcpPathsOf(current().loaded.config)?.(path) ?? false,
+    isMcp: isMcpIn(current),
     modeOf: exchange => modes.current().of(exchange),
     whyNotRecord: () => modes.impossible('record'),
     keyOf: async (exchange, ignore) => (await current().recordings()).keyOf(exchange, ignore),

@@ -68,7 +68,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
   const report = exceptUnavailable(reportAny)
   const loaded = () => current().loaded
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
-  const messages = createListeners<MessageRow>()
+  const messages = createListeners<MessageRow>({ isKept: true })
   const scopes = createScopes(renew, async users => (usersAreElsewhere() ? [] : findUsers(state, users)))
   const { isFromBeforeReset: isPast } = scopes
   const journal = createJournal({ redact, isPast, report, open: later.underWay })

@@ -16,8 +16,6 @@ interface Dependencies {
   readonly renew: () => void
 }
 
-export type TablesPart = ReturnType<typeof createTablesPart>
-
 export function createTablesPart({ first, state, warn, renew }: Dependencies) {
   let tables: OpenTables | undefined
   let createSurface: typeof tablesSurface | undefined

@@ -1,5 +1,6 @@
 /** What a chat request tells the model besides the conversation, and how much of it a test sends. */
 import type { ChatRequest } from '../chat/request.js'
+import { messagesIn } from '../chat/said.js'
 import { promptTokens, type Tokenizer } from '../chat/tokens/index.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
@@ -54,13 +55,11 @@ export const chatCallReader = (redact: Redact, ignore: Ignore, tokenizer: Tokeni
 
 const objectsIn = (list: unknown): readonly Fields[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
-const messagesIn = ({ messages }: Fields) => objectsIn(messages)
-
 /** With only what counts, as requests to the live platform are not checked. */
-const chatWith = ({ messages, tools, functions, response_format: format }: Fields) =>
+const chatWith = ({ tools, functions, response_format: format, ...body }: Fields) =>
   ({
     model: '',
-    messages: objectsIn(messages),
+    messages: messagesIn(body),
     tools: objectsIn(tools),
     functions: objectsIn(functions),
     response_format: isObject(format) ? format : undefined,

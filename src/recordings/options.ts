@@ -133,7 +133,4 @@ export const recordingOptions = group(
   'Answers of the live platform, saved to disk.',
 )
 
-/** One entry of `ignore`, for repairs. */
-export const ignoreEntry = ignored
-
 export type RecordingOptions = v.InferOutput<typeof recordingOptions>

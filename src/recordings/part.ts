@@ -43,7 +43,7 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
   repairs: Repairs,
   { warn, report, isPast, violations, runName }: Reporters,
 ) {
-  const missed = createListeners<Miss>()
+  const missed = createListeners<Miss>({ isKept: true })
   /** Shared by the recordings of all configurations, so that those of earlier ones need not be kept. */
   const saveInOrder = createSerialQueue()
   const runs = new Map<string, Run>()

@@ -43,6 +43,11 @@ interface Parts {
   readonly credentials: () => Promise<{ readonly apiKey: string; readonly anonKey: string }>
 }
 
+/** An offer. What it applies to takes a look at many requests, and is for whoever reads the offers. */
+interface Offer extends Omit<RepairOffer, 'applies'> {
+  readonly applies: () => Promise<string | null>
+}
+
 /** How many of the last requests are looked at, and at most how many bytes of them. */
 const LAST = 200
 const MOST_BYTES = 8_388_608
@@ -53,25 +58,33 @@ export class Repairs {
   /** What can be done, in the order of how often it is what one wants. Throws a 404 for an unknown exchange. */
   async offers(id: string): Promise<readonly RepairOffer[]> {
     const { exchange } = this.find(id)
-    return this.shown(exchange, await this.offersFor(id, exchange))
+    const offers = (await this.offersFor(id, exchange)).map(async ({ applies, ...offer }): Promise<RepairOffer> => {
+      return { ...offer, applies: await applies() }
+    })
+    return this.shown(exchange, await Promise.all(offers))
   }
 
-  private async offersFor(id: string, exchange: Exchange): Promise<readonly RepairOffer[]> {
+  private async offersFor(id: string, exchange: Exchange): Promise<readonly Offer[]> {
     const { outcome, nearest } = exchange
     const key = keyFor(exchange)
     const isMiss = outcome?.code === 'no_recording'
     const ignorable = isMiss && nearest ? ignorableOf(nearest) : undefined
-    const offers: (RepairOffer | undefined)[] = [
+    const offers: (Offer | undefined)[] = [
       key && { ...plain, id: 'key', says: `Copy ${key === 'apiKey' ? 'an API key' : 'the anon key'} that works here` },
       isMiss ? { ...plain, id: 'record', says: 'Record now', refused: this.whyNotRecord(exchange) } : undefined,
       isMiss && nearest
-        ? { ...plain, id: 'nearest', says: `Answer it with ${nearest.file}`, applies: 'this request, and no other' }
+        ? {
+            ...plain,
+            id: 'nearest',
+            says: `Answer it with ${nearest.file}`,
+            applies: async () => 'this request, and no other',
+          }
         : undefined,
       ignorable && {
         ...plain,
         id: 'ignore',
         says: `Ignore ${ignorable.says}`,
-        applies: await this.sharing(exchange, ignorable.entries),
+        applies: () => this.sharing(exchange, ignorable.entries),
       },
       ...(await this.answerOffers(id, exchange)),
     ]
@@ -138,7 +151,7 @@ export class Repairs {
 
   // Answers by hand.
 
-  private async answerOffers(id: string, exchange: Exchange): Promise<readonly RepairOffer[]> {
+  private async answerOffers(id: string, exchange: Exchange): Promise<readonly Offer[]> {
     const target = await this.target(exchange)
     const says = 'Answer it by hand'
     if (typeof target === 'string') return [{ ...plain, id: 'answer', says, refused: target }]
@@ -148,11 +161,12 @@ export class Repairs {
       ...plain,
       id: 'answer',
       says,
-      applies: `${same}: ${await this.counted(target, { fingerprint: target.fingerprint })}`,
+      applies: async () => `${same}: ${await this.counted(target, { fingerprint: target.fingerprint })}`,
       answer,
     } as const
     if (user === undefined || (exchange.chat?.messages.length ?? 2) < 2) return [offer]
-    const applies = `every chat whose last message says the same: ${await this.counted(target, { user: { exact: user } })}`
+    const applies = async () =>
+      `every chat whose last message says the same: ${await this.counted(target, { user: { exact: user } })}`
     // The rule would show the secret.
     if (shownMessage(this.source(id)) !== user) return [offer]
     return [offer, { ...offer, id: 'answer-message', says: 'Answer this message, whatever came before', applies }]
@@ -292,4 +306,4 @@ export class Repairs {
   }
 }
 
-const plain = { applies: null, refused: null }
+const plain = { applies: async () => null, refused: null }

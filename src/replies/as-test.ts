@@ -8,14 +8,14 @@ import { choicesIn, type Draft, type DraftSource } from './draft.js'
 /** An exchange, and the rule that repeats its answer. */
 interface Step {
   readonly source: DraftSource
-  readonly draft: (source: DraftSource) => Draft
+  readonly draft: () => Promise<Draft>
   /** The test's title, if it begins with this step. */
   readonly title: string
 }
 
-/** Throws a PlatformError that says why, if no test can be made of any of them. */
-export function testOf(steps: readonly Step[]): string {
-  const written = steps.map(stepText)
+/** Rejects with a PlatformError that says why, if no test can be made of any of them. */
+export async function testOf(steps: readonly Step[]): Promise<string> {
+  const written = await Promise.all(steps.map(stepText))
   const rules = written.flatMap(({ rule }) => (rule ? [rule] : []))
   if (rules.length === 0) throw notForARule(written[0]?.reason ?? 'there is no request')
   return [
@@ -41,14 +41,16 @@ export function testOf(steps: readonly Step[]): string {
 
 const literal = (value: unknown, indent = '') => JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
 
-function stepText({ source, draft }: Step): {
+interface Written {
   readonly text: string
   readonly rule?: object
   readonly reason?: string
-} {
+}
+
+async function stepText({ source, draft }: Step): Promise<Written> {
   const { method, path, query = '', body } = source.request
   try {
-    const { rule } = draft(source)
+    const { rule } = await draft()
     const given = [query === '' ? path : `${path}?${query}`, method].map(text => JSON.stringify(text))
     if (body !== undefined)
       given.push(typeof body === 'string' ? JSON.stringify(body) : `JSON.stringify(${literal(body, '    ')})`)

@@ -14,16 +14,9 @@ import type { ListedRule } from './operations.js'
 import { isHttpRule } from './rules.js'
 
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from '../chat/generation.js'
+export { type Answerable, type AnswerForm, answerable, answerForms, shownMessage } from './answerable.js'
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
-export {
-  type Answerable,
-  type AnswerForm,
-  answerable,
-  answerForms,
-  before,
-  ruleByHand,
-  shownMessage,
-} from './by-hand.js'
+export { before, ruleByHand } from './by-hand.js'
 export { conditionsOn } from './chat/index.js'
 export type { ReadyRule } from './dialect.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'

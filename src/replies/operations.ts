@@ -24,6 +24,7 @@ import {
   type ValueOf,
 } from '../control/operation.js'
 import { noSuchExchange, noSuchRule } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
 import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import { testOf } from './as-test.js'
 import type { Draft, DraftSource } from './draft.js'
@@ -208,9 +209,10 @@ interface TestedBrief {
 
 interface DraftParts {
   readonly rules: Pick<RunningRules, 'addSent' | 'explain'>
-  /** Drafts a rule that repeats a reply. Throws a PlatformError that says why that is not possible. */
-  readonly draftRule: (source: DraftSource) => Draft
+  /** Drafts a rule that repeats the answer to a request. Rejects with a PlatformError that says why that is not possible. */
+  readonly draftRule: (exchange: Exchange, source: DraftSource) => Promise<Draft>
   readonly journal: {
+    find(id: string): { readonly exchange: Exchange } | undefined
     get(id: string, shownBytes?: number): DraftSource | undefined
     briefs(): readonly TestedBrief[]
   }
@@ -218,10 +220,10 @@ interface DraftParts {
 
 /** Operations that need the journal, because they are about its exchanges. */
 export function draftOperations({ draftRule, rules, journal }: DraftParts) {
-  function entryOf(exchange: string) {
-    const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
-    if (!entry) throw noSuchExchange(exchange)
-    return entry
+  function found(id: string) {
+    const [kept, source] = [journal.find(id), journal.get(id, Number.POSITIVE_INFINITY)]
+    if (!kept || !source) throw noSuchExchange(id)
+    return [kept.exchange, source] as const
   }
 
   const body = closed({ exchange })
@@ -232,7 +234,7 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       body,
       returns: closed({ yaml: text, remarks: arrayOf(text) }),
       async run({ body }) {
-        const { yaml, remarks } = draftRule(entryOf(body.exchange))
+        const { yaml, remarks } = await draftRule(...found(body.exchange))
         return { yaml, remarks }
       },
     }),
@@ -242,11 +244,18 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       body: attempt,
       returns: explained,
       async run({ body: { exchange, request, ...attempt }, scope }) {
-        const sent = exchange === undefined ? request : entryOf(exchange).request
+        const sent = exchange === undefined ? request : found(exchange)[1].request
         return rules.explain({ scope, ...attempt, request: sent })
       },
     }),
   }
+}
+
+/** The exchange with the request that a test repeats, which is the one without secrets. */
+function asShown(exchange: Exchange, { request: { query = '', body } }: DraftSource): Exchange {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const headers = { ...exchange.headers, 'content-type': 'application/json' }
+  return { ...exchange, query, headers, body: text === undefined ? undefined : Buffer.from(text), chat: undefined }
 }
 
 /** Writes exchanges as tests. */
@@ -256,18 +265,20 @@ export const testOperations = ({ draftRule, journal }: Omit<DraftParts, 'rules'>
     does: 'Returns a vitest test that repeats the request and expects its answer. It runs as it is.',
     query: closed({ run: optional(boolean, 'All requests of its run.') }),
     returns: 'text/plain',
-    run({ id, query }) {
+    async run({ id, query }) {
       const all = journal.briefs()
       const wanted = all.find(one => one.id === id)
       if (!wanted) throw noSuchExchange(id)
       const steps = all
         .filter(one => (query.run ? one.run === wanted.run : one.id === id))
-        .map(one => ({
-          source: journal.get(one.id, Number.POSITIVE_INFINITY) as DraftSource,
-          draft: draftRule,
-          title: one.prompt ?? `${one.method} ${one.path}`,
-        }))
-      return new TextAnswer('text/plain; charset=utf-8', testOf(steps))
+        .flatMap(one => {
+          const [kept, source] = [journal.find(one.id), journal.get(one.id, Number.POSITIVE_INFINITY)]
+          const title = one.prompt ?? `${one.method} ${one.path}`
+          return kept && source
+            ? [{ source, draft: () => draftRule(asShown(kept.exchange, source), source), title }]
+            : []
+        })
+      return new TextAnswer('text/plain; charset=utf-8', await testOf(steps))
     },
   }),
 })

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { notFound } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
+import { createListeners } from '../core/part.js'
 import { isSameSecret } from '../core/secrets.js'
 import type { JournalEntry } from '../journal/index.js'
 import { processName } from '../recordings/index.js'
@@ -35,7 +36,9 @@ export class SharedRun {
   readonly #parts = new Map<string, RunPart>()
   readonly #removed: string[] = []
   #faults: readonly FaultOfKey[] = []
-  #listeners: readonly ((entry: JournalEntry) => void)[] = []
+  readonly #listeners = createListeners<JournalEntry>()
+  /** Calls a listener with each exchange that a part reports. */
+  readonly follow = this.#listeners.add
 
   constructor(private readonly host: Host) {}
 
@@ -71,7 +74,7 @@ export class SharedRun {
     for (const { entry, isOpen } of reported) {
       const named = { ...entry, id: `${name}.${entry.id}` }
       exchanges.set(named.id, named)
-      if (!isOpen) for (const listener of this.#listeners) listener(named)
+      if (!isOpen) this.#listeners.emit(named)
     }
   }
 
@@ -87,11 +90,6 @@ export class SharedRun {
     const part = this.#parts.get(name)
     if (!part) throw notFound()
     return part
-  }
-
-  /** Calls `listener` with each exchange that a part reports. */
-  follow(listener: (entry: JournalEntry) => void): void {
-    this.#listeners = [...this.#listeners, listener]
   }
 
   /** The exchanges that were reported, also those that were open when their process was killed. */

@@ -1,6 +1,7 @@
 /** Follows what decides the next answer, and who changed it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Problem } from '../check/problem.js'
+import { createListeners } from '../core/part.js'
 import type { actors, SituationItem, SituationJson } from './operations.js'
 
 export type { SituationItem } from './operations.js'
@@ -28,7 +29,7 @@ export class Situation {
   private latest: SituationJson = { data: [], problems: [] }
   private configuration: unknown
   private acting: Actor | undefined
-  private readonly listeners = new Set<() => void>()
+  private readonly listeners = createListeners()
   private timer: NodeJS.Timeout | undefined
   readonly undo: Parts['undo']
 
@@ -45,11 +46,11 @@ export class Situation {
   /** Calls `listener` at each change. Returns a function that stops this. */
   follow(listener: () => void): () => void {
     this.look()
-    this.listeners.add(listener)
+    const remove = this.listeners.add(listener)
     this.timer ??= setInterval(() => this.look(), LOOK_MS).unref()
     return () => {
-      this.listeners.delete(listener)
-      if (this.listeners.size > 0) return
+      remove()
+      if (!this.listeners.isEmpty()) return
       clearInterval(this.timer)
       this.timer = undefined
     }
@@ -79,6 +80,6 @@ export class Situation {
     const next = { data, problems: problems().map(problem => ({ ...problem })) }
     if (isDeepStrictEqual(next, this.latest)) return
     this.latest = next
-    for (const listener of this.listeners) listener()
+    this.listeners.emit()
   }
 }

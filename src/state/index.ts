@@ -3,6 +3,7 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { StartError } from '../check/problem.js'
 import { hasStopped, stateUnavailable } from '../core/errors.js'
+import { createListeners } from '../core/part.js'
 import { createSerialQueue } from '../core/work.js'
 import type { Rows, State, TableName, Tables, UserChange } from './rows.js'
 import { openFile, openMemory } from './sqlite.js'
@@ -82,16 +83,12 @@ const LOOK_AGAIN_MS = 250
 
 /** `warn` is called once when the state becomes unusable, and once when it is usable again. */
 function createState(database: Database, warn: (sentence: string) => void): State {
-  const listeners = new Set<() => void>()
+  const revoked = createListeners()
   const inTurn = createSerialQueue()
   const { schema, isShared } = database
   const { run, close } = createAccess(database, warn)
   let follow: ((changes: readonly UserChange[]) => Promise<void>) | undefined
   let timer: NodeJS.Timeout | undefined
-
-  const notify = () => {
-    for (const listener of listeners) listener()
-  }
 
   return {
     read: work => run('read', () => database.transaction('read', query => work(tablesIn(query, schema, () => {})))),
@@ -110,12 +107,12 @@ function createState(database: Database, warn: (sentence: string) => void): Stat
             return follow && !isQuiet ? followed(tables, work, follow) : work(tables)
           }),
         )
-        if (mayHaveEnded) notify()
+        if (mayHaveEnded) revoked.emit()
         return result
       }),
     onRevoked(listener) {
-      listeners.add(listener)
-      if (isShared) timer ??= setInterval(notify, LOOK_AGAIN_MS).unref()
+      revoked.add(listener)
+      if (isShared) timer ??= setInterval(revoked.emit, LOOK_AGAIN_MS).unref()
     },
     close() {
       clearInterval(timer)

@@ -2,6 +2,7 @@
 import { inspect } from 'node:util'
 import * as v from 'valibot'
 import { closed, optional, word } from '../check/forms.js'
+import { createListeners } from '../core/part.js'
 import type { Platform } from '../platform.js'
 import type { MessageRow } from '../state/rows.js'
 import { formatPhone } from '../supabase/users.js'
@@ -60,17 +61,12 @@ interface Source {
 }
 
 export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
-  const listeners = new Set<() => void>()
-  onMessage(() => {
-    for (const changed of listeners) changed()
-  })
+  const changes = createListeners()
+  onMessage(() => changes.emit())
   return outboxOf({
     messages: async () => (await forTests.messages()).data,
     clear: forTests.clearMessages,
-    watch(changed) {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
-    },
+    watch: changes.add,
   })
 }
 

@@ -65,14 +65,13 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
   const request = { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
   const first = await messageIn(await platform.chat(request))
   const { yaml, remarks } = await draftOfLast(platform)
-  expect(yaml).toBe(`- name: what-is-the-capital-of-france
-  when:
-    model: gpt-4o-mini
-    user:
-      exact: What is the capital of France?
-  reply:
-    text: Paris, of course.
-`)
+  expect(parse(yaml)).toEqual([
+    {
+      name: 'what-is-the-capital-of-france',
+      when: { fingerprint: expect.any(String) },
+      reply: { text: 'Paris, of course.' },
+    },
+  ])
   expect(remarks).toEqual([])
   platform.switchMode('emulate')
   expect((await add(platform, yaml)).status).toBe(201)
@@ -119,19 +118,19 @@ test('a drafted rule that calls a tool does not match the result of that call', 
   expect(await messageIn(await platform.chat(second))).toMatchObject({ content: 'It rains.' })
 })
 
-test('secrets stay out of the draft, and out of its conditions', async () => {
+test('secrets stay out of the draft, which still answers the whole request and no other', async () => {
   const secret = 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg'
   const platform = await inFrontOf(completion({ content: `Your key is ${secret}.` }))
   const request = { ...hello, messages: [{ role: 'user', content: `${secret} is my key, is it good?` }] }
   await messageIn(await platform.chat(request))
-  const { yaml, remarks } = await draftOfLast(platform)
+  const { yaml } = await draftOfLast(platform)
   expect(yaml).not.toContain(secret)
-  expect(yaml).toContain('contains: is my key, is it good?')
   expect(yaml).toContain('text: Your key is [key-1].')
-  expect(remarks).toEqual(['It matches only part of the user message, because the rest is long or secret.'])
   platform.switchMode('emulate')
   await add(platform, yaml)
   expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'Your key is [key-1].' })
+  const other = { ...hello, messages: [{ role: 'user', content: `${secret.slice(0, -1)}X is my key, is it good?` }] }
+  expect(await messageIn(await platform.chat(other))).not.toMatchObject({ content: 'Your key is [key-1].' })
 })
 
 test('only a chat completion can become a rule', async () => {

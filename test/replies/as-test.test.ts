@@ -30,7 +30,7 @@ const rules = [
   { when: { user: 'broken' }, reply: { fault: { status: 429, retryAfter: 2 } } },
 ]
 const tools = [{ type: 'function', function: { name: 'find_order', parameters: { type: 'object' } } }]
-const user = { role: 'user', content: 'Where is my order?' }
+const user = { role: 'user', content: 'Where is my order? My key is sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg.' }
 
 test('a run of an agent, whole and streamed, is a test that passes', async () => {
   const platform = await platformWith({ rules })

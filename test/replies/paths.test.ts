@@ -308,7 +308,7 @@ test('a live answer can be drafted as a rule that answers the same', async () =>
     (await (await fetch(`${platform.url}/__standin/replies${path}`, json(body))).json()) as Record<string, string>
   const { yaml = '' } = await post('/draft', { exchange: platform.journal.last()?.id })
   expect(yaml).toContain('on: POST /builder/deploy\n')
-  expect(yaml).not.toContain('note')
+  expect(yaml).toContain('fingerprint: ')
   platform.switchMode('emulate')
   await post('', parse(yaml))
   const answer = await deploy()

@@ -1,4 +1,5 @@
 /** Counts the tokens of a text and of a prompt, including images, tools and schemas. The only entry point of this part. */
+import { isObject } from '../../core/json.js'
 import { type ChatMessage, type ChatRequest, textOf } from '../request.js'
 import type { Encoding, Tokenizer } from './encoded.js'
 
@@ -152,5 +153,3 @@ const line = (...parts: readonly unknown[]) =>
     .filter(part => typeof part === 'string' || Array.isArray(part))
     .map(part => String(part).replace(/\.$/, ''))
     .join(':')
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null

@@ -42,9 +42,6 @@ export function size(bytes: number): string {
 /** `1,012`. */
 export const count = new Intl.NumberFormat('en').format
 
-/** `812`, `1.2K`, `250K`. */
-export const countInShort = new Intl.NumberFormat('en', { notation: 'compact' }).format
-
 /** `1 request`, `1,012 requests`. */
 export const counted = (many: number, one: string) => `${count(many)} ${one}${many === 1 ? '' : 's'}`
 
@@ -63,13 +60,4 @@ export function decisionOf({ error, source, fault, complete, status, missed, ope
   if (!complete) return `Incomplete: ${what}`
   const decision = missed ? `No rule matched: ${what}` : what
   return openaiRefuses ? `OpenAI refuses this · ${decision}` : decision
-}
-
-/** `headers after 2 ms, first token after 12 ms, 48 pieces, complete after 1.2 s`. */
-export function timesInWords(of: Pick<JournalBrief, 'firstByteMs' | 'firstTokenMs' | 'pieces' | 'durationMs'>) {
-  const { firstByteMs, firstTokenMs, pieces, durationMs } = of
-  if (firstByteMs === null) return `no response, over after ${duration(durationMs)}`
-  const token = firstTokenMs === null ? '' : `, first token after ${duration(firstTokenMs)}`
-  const many = pieces === 0 ? '' : `, ${counted(pieces, 'piece')}`
-  return `headers after ${duration(firstByteMs)}${token}${many}, complete after ${duration(durationMs)}`
 }
