@@ -164,5 +164,6 @@ export const expect = baseExpect.extend({
   toHaveReceivedTimes: waiting(matchers.toHaveReceivedTimes),
   toHaveReceivedLast: waiting(matchers.toHaveReceivedLast),
   toHaveCalledTool: waiting(matchers.toHaveCalledTool),
+  toHaveCalledTools: waiting(matchers.toHaveCalledTools),
   toHaveHandled: waiting(matchers.toHaveHandled),
 })

@@ -55,6 +55,7 @@ interface ClientAnswer {
 
 interface ToolCall {
   readonly id: string
+  readonly name: string
   /** As far as the client got them. */
   readonly arguments: string
   /** As far as the journal has them. */
@@ -157,8 +158,8 @@ function answerOf({ headers, body }: JournalEntry['response'], fault: Fault = {}
     text: !isStream && fault.finish !== undefined ? firstHalf(wholeText) : (sent?.text ?? ''),
     wholeText,
     toolCalls:
-      sent?.calls.flatMap(({ id, arguments: got }, i) =>
-        id === '' ? [] : [{ id, arguments: got, wholeArguments: whole?.calls[i]?.arguments ?? got }],
+      sent?.calls.flatMap(({ id, name, arguments: got }, i) =>
+        id === '' ? [] : [{ id, name, arguments: got, wholeArguments: whole?.calls[i]?.arguments ?? got }],
       ) ?? [],
   }
 }

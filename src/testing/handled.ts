@@ -57,7 +57,7 @@ function challengeOf(what: string): Partial<Challenge> & Omit<Challenge, 'code'>
 /** Checks whether a fault of this kind has hit a request, and the app did what it should. Throws a TypeError for an unknown kind. */
 export function checkHandled(journal: JournalView, what: Handled) {
   const { code, isPosedBy, example } = challengeOf(what)
-  const entries = journal.find()
+  const entries = journal.whole()
   const calls = clientCalls(entries)
   const hits = calls.flatMap(hit => (hit.fault && isPosedBy(hit.fault) ? [{ hit, fault: hit.fault }] : []))
   const verdict = hits

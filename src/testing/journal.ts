@@ -108,6 +108,8 @@ export function createJournalView(source: ExchangeSource) {
   return {
     /** Matching exchanges, the oldest first; all of them without a query. */
     find,
+    /** All exchanges, with their bodies in full. */
+    whole: (): readonly JournalEntry[] => matching({}).flatMap(({ id }) => source.get(id, true) ?? []),
     count: (query: ExchangeQuery = {}) => matching(query).length,
     /** The newest match. */
     last: (query: ExchangeQuery = {}) => entriesOf(matching(query).slice(-1))[0],

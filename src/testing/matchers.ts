@@ -1,5 +1,6 @@
 /** Checks whether a platform received the requests that a test expects: matchers for vitest and jest, and their messages. */
 import { inspect } from 'node:util'
+import { type CalledToolsOptions, checkCalledTools } from './called-tools.js'
 import type { ExchangeQuery } from './exchange-filter.js'
 import { checkHandled, type Handled } from './handled.js'
 import { inWords, readable, receivedInWords, shortenPair } from './in-words.js'
@@ -122,6 +123,15 @@ export interface ReceivedMatchers<R = void, T = unknown> {
   /** A tool of an MCP server was called at least once since the last reset, with at least these arguments. */
   toHaveCalledTool(name: string, args?: Readonly<Record<string, unknown>>): MatcherReturn<R, T>
   /**
+   * All of these were called since the last reset, in any order or, with `order`, in this one: tools whose result the app told the
+   * model, tools of MCP servers, and paths such as `POST /orders/*`. `never` has what must not be called besides; `*` is any tool.
+   *
+   * ```ts
+   * await expect(platform).toHaveCalledTools(['search', 'answer'], { order: true, never: ['delete_*'] })
+   * ```
+   */
+  toHaveCalledTools(names: readonly string[], options?: CalledToolsOptions): MatcherReturn<R, T>
+  /**
    * A fault hit a request since the last reset, and the app did what it should: it did not take half an answer for a whole one
    * (`truncation`), waited for Retry-After (`rate-limit`), did not repeat what was refused (`refusal`), retried no more than an
    * SDK (`outage`), ran no tool twice (`retry`), closed the connection that it gave up (`stall`).
@@ -144,6 +154,9 @@ export const matchers = {
   toHaveCalledTool(this: Context, receiver: unknown, name: string, args?: Readonly<Record<string, unknown>>) {
     const query = toolCallFilter(name, args)
     return checkTitled('toHaveCalledTool', this, receiver, query, one => checkReceived(one, query, this.utils))
+  },
+  toHaveCalledTools(this: Context, receiver: unknown, names: readonly string[], options?: CalledToolsOptions) {
+    return checkTitled('toHaveCalledTools', this, receiver, {}, one => checkCalledTools(one.journal, names, options))
   },
   toHaveHandled(this: Context, receiver: unknown, what: Handled) {
     return checkTitled('toHaveHandled', this, receiver, {}, one => checkHandled(one.journal, what))

@@ -64,11 +64,12 @@ export function toolCallFilter(name: string, args?: Readonly<Record<string, unkn
 }
 
 interface ToolCallParams {
-  readonly name?: unknown
+  readonly name?: string
   readonly arguments?: Readonly<Record<string, unknown>>
 }
 
-function toolCallIn(body: unknown): ToolCallParams | undefined {
+/** What a request for the call of a tool says; `undefined` for any other. */
+export function toolCallIn(body: unknown): ToolCallParams | undefined {
   const { jsonrpc, method, params } = (typeof body === 'object' ? (body ?? {}) : {}) as Record<string, unknown>
   return jsonrpc === '2.0' && method === 'tools/call' ? (params as ToolCallParams) : undefined
 }
