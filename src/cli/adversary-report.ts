@@ -1,28 +1,35 @@
 /** The result of `standin exec --adversary` as a report. */
 import type { ClientCall } from '../adversary/calls.js'
 import type { ClientVerdict } from '../adversary/judge.js'
-import type { Mode } from '../core/exchange.js'
 import { type Colors, pluralize, printable } from './output.js'
 import { type CheckOutcome, joinCounts, markedLine, type Report } from './report.js'
 
+/** A verdict, with what is shown of the calls. */
+interface ShownVerdict extends Omit<ClientVerdict, 'calls'> {
+  readonly calls: readonly Pick<ClientCall, 'id' | 'method' | 'path' | 'status' | 'startMs'>[]
+}
+
 /** A run with one fault at one call. */
 export interface AdversaryResult {
-  readonly call: ClientCall
+  readonly call: Pick<ClientCall, 'key' | 'title' | 'method' | 'path'>
   /** The name of the fault. */
   readonly fault: string
   readonly seconds: number
-  readonly verdicts: readonly ClientVerdict[]
+  readonly verdicts: readonly ShownVerdict[]
   /** False if the call did not come, or its answer was too short for the fault. */
   readonly wasHit: boolean
 }
 
-interface AdversaryRun {
+export interface AdversaryRun {
   readonly results: readonly AdversaryResult[]
   /** How many runs there would be in all. */
   readonly planned: number
   readonly seconds: number
-  readonly mode: Mode
 }
+
+/** Whether it shows a mistake of the client. */
+export const hasBugs = ({ results }: Pick<AdversaryRun, 'results'>): boolean =>
+  results.some(({ verdicts }) => verdicts.some(({ isBug }) => isBug))
 
 export const adversaryReport = (run: AdversaryRun): Report => ({
   summary: summaryOf(run),
@@ -53,7 +60,7 @@ function linesOf({ results }: AdversaryRun, colors: Colors, isQuiet: boolean): r
   return [...blocks.slice(isQuiet ? 1 : 0), ...(isQuiet ? [] : [''])]
 }
 
-const outcomeOf = ({ isBug }: ClientVerdict): CheckOutcome => (isBug ? 'broken' : 'different')
+const outcomeOf = ({ isBug }: ShownVerdict): CheckOutcome => (isBug ? 'broken' : 'different')
 
 function resultLines({ fault, verdicts, wasHit }: AdversaryResult, colors: Colors): readonly string[] {
   const name = fault.padEnd(NAME_WIDTH)
@@ -72,12 +79,12 @@ const NAME_WIDTH = 18
 const MOST_TRACED = 6
 
 /** `(journal: 12 503, 13 200)`. */
-function traceOf({ calls }: ClientVerdict): string {
+function traceOf({ calls }: ShownVerdict): string {
   const shown = calls.slice(0, MOST_TRACED).map(({ id, status }) => `${id} ${status ?? 'no answer'}`)
   return `(journal: ${shown.join(', ')}${calls.length > MOST_TRACED ? ', …' : ''})`
 }
 
-function dataOf({ call, fault, seconds }: AdversaryResult, { code, isBug, sentence, calls }: ClientVerdict): object {
+function dataOf({ call, fault, seconds }: AdversaryResult, { code, isBug, sentence, calls }: ShownVerdict): object {
   const { method, path, title } = call
   const requests = calls.map(({ id, method, path, status, startMs }) => ({
     id,

@@ -16,7 +16,7 @@ import { glob } from '../core/paths.js'
 import { ADVERSARY_RUN } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import { untilIdle } from '../testing/waiting.js'
-import { type AdversaryResult, adversaryReport } from './adversary-report.js'
+import { type AdversaryResult, type AdversaryRun, adversaryReport, hasBugs } from './adversary-report.js'
 import { type CommandLine, integer, type outputFlags, textFlag, toggle } from './command.js'
 import { pluralize } from './output.js'
 import { createReporter } from './report.js'
@@ -79,6 +79,8 @@ interface Adversary {
   readonly program: readonly string[]
   readonly variablesFor: (platform: Platform) => NodeJS.ProcessEnv
   readonly flags: Flags
+  /** Called with what was found. */
+  readonly found: (run: AdversaryRun) => void
 }
 
 /** A run of the command: the calls that it made, and how it ended. */
@@ -135,15 +137,11 @@ async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number
     else results.push(...(await inJobs(1, [run], signal, resultWithFault)))
   }
   progress.end()
-  const report = adversaryReport({
-    results,
-    planned: planned.length,
-    seconds: (performance.now() - startedMs) / 1000,
-    mode: platform.mode,
-  })
-  await reporter.write(report)
+  const run = { results, planned: planned.length, seconds: (performance.now() - startedMs) / 1000 }
+  adversary.found(run)
+  await reporter.write(adversaryReport(run))
   if (signal.aborted) return EXIT_STOPPED
-  return results.some(({ verdicts }) => verdicts.some(({ isBug }) => isBug)) ? EXIT_BUGS : 0
+  return hasBugs(run) ? EXIT_BUGS : 0
 }
 
 const ofLoad: readonly VerdictCode[] = ['failed', 'hung', 'connection-kept', 'stuck']

@@ -1,5 +1,6 @@
 /** What remains to be done after a run: a note of what it used, and the recordings that it no longer asks for. */
 import type { Platform } from '../platform.js'
+import type { Tidied } from '../recordings/index.js'
 import type { EventLog } from './event-log.js'
 import { pluralize, printable } from './output.js'
 import { listedFiles } from './receipt.js'
@@ -13,12 +14,23 @@ interface EndedRun {
   readonly isSure: boolean
 }
 
-/** Says which recordings were removed, and which ones nobody asked for. Rejects with the error of the file system. */
-export async function endRun({ platform, log, ...ended }: EndedRun): Promise<void> {
+/** Says which recordings were removed, and which ones nobody asked for, and returns both. Rejects with the error of the file system. */
+export async function endRun({ platform, log, ...ended }: EndedRun): Promise<Pick<Tidied, 'removed' | 'notAsked'>> {
   const tidied = await platform.endRun(ended)
   const { notAsked = [], ofNoTest = 0, goneTests = [], objection } = tidied ?? {}
   const removed = [...(platform.sharedRun?.removed() ?? []), ...(tidied?.removed ?? [])]
   if (ended.isWhole && ended.isPruning && goneTests.length > 0) await forgetPrompts(platform, goneTests)
+  logTidied(log, { removed, notAsked, goneTests, objection, advice: adviceOn(ended, ofNoTest) })
+  return { removed, notAsked }
+}
+
+interface LoggedTidied extends Pick<Tidied, 'removed' | 'notAsked' | 'goneTests' | 'objection'> {
+  /** On what was not asked for. */
+  readonly advice: string
+}
+
+/** Says what became of the recordings that nobody asked for. */
+export function logTidied(log: EventLog, { removed, notAsked, goneTests, objection, advice }: LoggedTidied): void {
   const listed = (event: string, title: string, files: readonly string[]) => {
     if (files.length > 0) log.event({ event, files }, () => [title, ...listedFiles(files)].map(printable).join('\n'))
   }
@@ -28,11 +40,7 @@ export async function endRun({ platform, log, ...ended }: EndedRun): Promise<voi
     `Removed, because these tests no longer ask for them: ${pluralize(removed.length, 'recording')}`,
     removed,
   )
-  listed(
-    'not-asked',
-    `Not asked for in this run${adviceOn(ended, ofNoTest)}: ${pluralize(notAsked.length, 'recording')}`,
-    notAsked,
-  )
+  listed('not-asked', `Not asked for in this run${advice}: ${pluralize(notAsked.length, 'recording')}`, notAsked)
   listed('gone-tests', `Tests that have recordings, and did not run: ${goneTests.length}`, goneTests)
   log.end()
 }

@@ -19,6 +19,7 @@ const init: Load = async () => (await import('./init.js')).initCommands
 const env: Load = async () => (await import('./env.js')).envCommands
 const ready: Load = async () => (await import('./ready.js')).readyCommands
 const exec: Load = async () => (await import('./exec.js')).execCommands
+const receipt: Load = async () => (await import('./receipts.js')).receiptCommands
 const verify: Load = async () => (await import('./verify.js')).verifyCommands
 const config: Load = async () => (await import('./config.js')).configCommands
 const recordings: Load = async () => (await import('./recordings.js')).recordingsCommands
@@ -36,6 +37,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
     ['replay', 'Start in mode replay: answer from recordings', dev],
     ['init', 'Write a configuration, a rule and scripts for this project', init],
     ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
+    ['receipt FILE…', 'Join what exec --receipt wrote in several parts of a run, and judge it', receipt],
   ],
   'Inspect and check': [
     ['env', 'Print the environment variables that an app needs, or --write them', env],

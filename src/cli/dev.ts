@@ -23,7 +23,8 @@ import {
   logUnknownPaths,
 } from './event-log.js'
 import type { Colors } from './output.js'
-import { requireUsedFlags } from './receipt.js'
+import { acceptCommandOf, requireUsedFlags } from './receipt.js'
+import { checksOf, endOf } from './run-result.js'
 import { ECHO_MS } from './stop-signals.js'
 import { type WatchedFiles, watchFiles } from './watch.js'
 
@@ -73,7 +74,8 @@ async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefi
     // If opening fails, the command itself reports it.
     const platform = await opening
     await platform.stop(graceMs)
-    const exitCode = conclude(platform, log, flags) ? EXIT_FAILED : 0
+    const how = { json: flags.json, checks: checksOf(flags), acceptCommand: acceptCommandOf(flags) }
+    const exitCode = conclude(endOf(platform, flags.whole), log, how) ? EXIT_FAILED : 0
     const ended = { exitCode, isWhole: flags.whole, isPruning: false, isSure: false }
     if (platform.receipt()) await (await import('./after-run.js')).endRun({ platform, log, ...ended })
     process.exit(exitCode)

@@ -22,7 +22,6 @@ import {
 } from './output.js'
 import {
   changedText,
-  failsContract,
   failsStrict,
   missText,
   receiptText,
@@ -30,6 +29,7 @@ import {
   violatingAnswerText,
   violationCountsText,
 } from './receipt.js'
+import type { Checks, PrintedEnd } from './receipt-file.js'
 import { type LogLayout, messageEvent, messageLine, requestEvent, requestRows } from './request-log.js'
 
 type Flags = Pick<RunFlags, 'json' | 'quiet' | 'verbose'>
@@ -107,84 +107,95 @@ const MOST_SENTENCES = 5
  * Reports problems, beginning with those that have already occurred. Of misses that differ in the same way, people see
  * the first; `conclude` counts the others, and sums up what has changed. So it is with violations of the contract.
  */
-export function logProblems(platform: Platform, log: EventLog, { json }: Pick<Flags, 'json'>): void {
-  const { onMiss, violations } = platform
+export function logProblems({ onMiss, violations, loaded }: Platform, log: EventLog, flags: Pick<Flags, 'json'>): void {
+  const problems = createProblemLog(log, loaded.config.recordings.onMiss, flags)
+  for (const violating of violations.list().toReversed()) problems.violating(violating)
+  onMiss(problems.miss)
+  violations.onViolating(problems.violating)
+}
+
+/** Reports misses and violations as they come. */
+export function createProblemLog(log: EventLog, onMiss: string, { json }: Pick<Flags, 'json'>) {
   // The receipt counts them.
-  const isRecorded = platform.loaded.config.recordings.onMiss === 'record'
-  const logMiss = ({ changed, ...miss }: Miss) => {
+  const isRecorded = onMiss === 'record'
+  const miss = ({ changed, ...miss }: Miss) => {
     const isNew = (changed ? log.changed : log.missed).add(miss)
     const isShown = isNew && !changed && !isRecorded && log.missed.groups().length <= MOST_MISSES
     const event = changed ? { event: 'changed', changed } : { event: 'miss' }
     if (json || isShown) log.problem({ ...event, ...miss }, colors => missText(miss, colors))
   }
   const shown = new Set<string>()
-  const logViolations = (violating: EndpointViolations) => {
+  const violating = (violating: EndpointViolations) => {
     const text = violatingAnswerText(violating, noColors)
     if (json || !shown.has(text))
       log.problem({ event: 'violation', ...violating }, colors => violatingAnswerText(violating, colors))
     shown.add(text)
   }
-  for (const violating of violations.list().toReversed()) logViolations(violating)
-  onMiss(logMiss)
-  violations.onViolating(logViolations)
+  return { miss, violating }
 }
 
 /**
- * Reports requests to paths that clients know from elsewhere, once each: when they come, or at the end of the run if others write to the
- * terminal.
+ * Reports requests to paths that clients know from elsewhere, once each when they come, unless others write to the terminal. Returns
+ * the advice with its counts, for the end.
  */
 export function logUnknownPaths(
   { journal, sharedRun }: Platform,
   log: EventLog,
   { atEnd }: { readonly atEnd: boolean },
-) {
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  const print = (sentence: string, count: number) =>
-    log.problem({ event: 'unknown-path', sentence, count }, ({ yellow }) =>
-      yellow(printable(`${pluralize(count, 'request')} to an unknown path: ${sentence}`)),
-    )
   const note = (path: string, code: string | null | undefined) => {
     const sentence = code === 'not_found' ? unknownPathAdvice(path) : undefined
     if (sentence === undefined) return
     const count = (counts.get(sentence) ?? 0) + 1
     counts.set(sentence, count)
-    if (!atEnd && count === 1) print(sentence, count)
+    if (!atEnd && count === 1) logUnknownPath(log, sentence, count)
   }
   journal.followErrors(({ path, outcome }) => note(path, outcome?.code))
   sharedRun?.follow(({ request: { path }, code }) => note(path, code))
-  return () => {
-    if (atEnd) for (const [sentence, count] of counts) print(sentence, count)
-    log.end()
-  }
+  return counts
 }
+
+export const logUnknownPath = (log: EventLog, sentence: string, count: number): void =>
+  log.problem({ event: 'unknown-path', sentence, count }, ({ yellow }) =>
+    yellow(printable(`${pluralize(count, 'request')} to an unknown path: ${sentence}`)),
+  )
 
 /** Reports messages in the outbox (codes and links), beginning with those that have already been sent. */
 export const logMessages = (platform: Pick<Platform, 'onMessage'>, log: Pick<EventLog, 'event'>): void =>
   platform.onMessage(message => log.event(messageEvent(message), colors => messageLine(message, colors)))
 
+export interface HowToConclude extends Pick<Flags, 'json'> {
+  readonly checks: Checks
+  /** What accepts changed requests. */
+  readonly acceptCommand: string
+}
+
 /** Reports how a finished run went; with --quiet, only if it failed. Returns whether it failed. */
-export function conclude(platform: Platform, log: EventLog, flags: RunFlags): boolean {
-  const receipt = platform.receipt(flags.whole)
-  const isStrictFailure = failsStrict(receipt, flags)
-  const isContractFailure = failsContract(platform, flags)
-  const counts = platform.violations.counts()
-  if (!flags.json && platform.loaded.config.recordings.onMiss !== 'record') logRepeated(log)
+export function conclude(
+  { receipt, violationCounts: counts, overBudget, onMiss }: PrintedEnd,
+  log: EventLog,
+  how: HowToConclude,
+): boolean {
+  const { checks, json, acceptCommand } = how
+  const isStrictFailure = failsStrict(receipt, checks)
+  const isContractFailure = checks.failOnViolation && counts.documented > 0
+  if (!json && onMiss !== 'record') logRepeated(log)
   if (Object.values(counts).some(count => count > 0)) {
     log.event({ event: 'violations', ...counts }, colors => violationCountsText(counts, colors), isContractFailure)
   }
   if (receipt) log.event({ event: 'receipt', ...receipt }, colors => receiptText(receipt, colors), isStrictFailure)
-  const sentences = platform.overBudget(true)
-  for (const sentence of flags.json ? sentences : sentences.slice(0, MOST_SENTENCES))
+  for (const sentence of json ? overBudget : overBudget.slice(0, MOST_SENTENCES))
     log.problem({ event: 'budget', sentence }, ({ red }) => red(printable(sentence)))
-  const more = sentences.length - MOST_SENTENCES
-  if (more > 0 && !flags.json) log.problem({}, ({ red }) => red(`… and ${more} more over the budget.`))
+  const more = overBudget.length - MOST_SENTENCES
+  if (more > 0 && !json) log.problem({}, ({ red }) => red(`… and ${more} more over the budget.`))
   const causes = log.changed.causes()
   if (causes.length > 0) {
     const listed = causes.map(({ difference, count, met }) => ({ ...difference, count, scopes: [...met] }))
-    log.event({ event: 'causes', causes: listed }, colors => changedText(log.changed, flags, colors), true)
+    log.event({ event: 'causes', causes: listed }, colors => changedText(log.changed, acceptCommand, colors), true)
   }
   log.end()
-  return isStrictFailure || isContractFailure || sentences.length > 0 || causes.length > 0
+  return isStrictFailure || isContractFailure || overBudget.length > 0 || causes.length > 0
 }
 
 /** Counts the misses that were not printed. */

@@ -1,6 +1,7 @@
 /** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import path from 'node:path'
 import { ignoreAdvice } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { memoized } from '../core/work.js'
@@ -10,21 +11,26 @@ import { allOptions } from '../platform/config/options.js'
 import { openPlatform, type Platform, type PlatformSources } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { adversaryFlags, listOfFaults, requireAdversary, startAdversary } from './adversary.js'
+import type { AdversaryRun } from './adversary-report.js'
 import { warningsOf } from './banner.js'
 import { type CommandLine, command, configSources, fileName, runFlags, toggle } from './command.js'
 import {
   conclude,
   createEventLog,
   type EventLog,
+  type HowToConclude,
   logMessages,
   logProblems,
   logRequests,
+  logUnknownPath,
   logUnknownPaths,
 } from './event-log.js'
 import { colorsFor, pluralize, printable } from './output.js'
-import { missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
+import { acceptCommandOf, hasUnused, missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
+import type { RunResult } from './receipt-file.js'
+import { checksOf, endOf, findingsOf, folderName, testsOf, watchRun, withoutRemoved } from './run-result.js'
 import { ECHO_MS } from './stop-signals.js'
-import { createSummary } from './summary.js'
+import { appendSummary } from './summary.js'
 
 /** The exit code if the child succeeded, but --strict or --fail-on-violation failed, or requests have changed. */
 const EXIT_FAILED = 1
@@ -39,6 +45,7 @@ const execFlags = {
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
   summary: fileName('Append a summary of the run to FILE, as Markdown for the page of a CI job'),
+  receipt: fileName('Write what the run did to FILE, for standin receipt, which judges what the tests leave unused'),
   ...adversaryFlags,
 }
 
@@ -83,6 +90,8 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const platform = await open()
   requireUsedFlags(platform, flags)
   if (flags.prune) requireRecording(platform)
+  const writeReceipt =
+    flags.receipt === undefined ? undefined : (await import('./receipt-file.js')).beginReceipt(flags.receipt)
   const run = platform.sharedRun
   if (run) run.isWhole = flags.whole
   const environment = environmentFor(platform)
@@ -91,9 +100,16 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     for (const remark of environment.remarks) console.error(remark)
     const variablesFor = (other: Platform) => environmentOfChild(other, environmentFor(other))
     // What there is to warn of was said at the first one.
-    child = startAdversary({ platform, open: () => open({ warn() {} }), program, variablesFor, flags })
+    let findings: RunResult['findings'] = null
+    const found = (run: AdversaryRun) => {
+      findings = findingsOf(run)
+    }
+    child = startAdversary({ platform, open: () => open({ warn() {} }), program, variablesFor, flags, found })
     if (earlySignal) child.send(earlySignal)
-    return await child.ended
+    const code = await child.ended
+    const ofFindings = findings !== null && code === EXIT_FAILED
+    writeReceipt?.({ ...emptyResult(platform, flags), exitCode: ofFindings ? 0 : code, findings })
+    return code
   }
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)
@@ -102,56 +118,102 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     logMessages(platform, log)
   }
   logProblems(platform, log, flags)
-  const endUnknownPaths = logUnknownPaths(platform, log, { atEnd: true })
-  const summarize = flags.summary === undefined ? undefined : createSummary(flags.summary, platform, flags.whole)
+  const unknownPaths = logUnknownPaths(platform, log, { atEnd: true })
+  const { requests, misses } = watchRun(platform, { keepsMisses: flags.receipt !== undefined })
   // JSON output is for programs, which need no advice.
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, env)
   const code = await child.ended
   await platform.stop()
-  const isNothingRecorded = reportTests(platform, log)
-  const hasFailed = conclude(platform, log, flags) || isNothingRecorded
-  endUnknownPaths()
-  reportElsewhere(environment, log)
+  const result: RunResult = {
+    ...emptyResult(platform, flags),
+    ...testsOf(platform),
+    ...{
+      exitCode: code,
+      requests,
+      misses,
+      unknownPaths: Object.fromEntries(unknownPaths),
+      elsewhere: environment.remarks,
+    },
+    unusedOfAll: writeReceipt ? (platform.receipt(true)?.unused ?? []) : [],
+  }
+  const isPart = writeReceipt !== undefined && !flags.whole
+  const hasFailed = concludeRun(result, log, { ...flags, isPart, acceptCommand: acceptCommandOf(flags) })
   const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
-  summarize?.(log, exitCode, environment.remarks)
-  if (!platform.receipt()) return exitCode
+  if (flags.summary !== undefined) appendSummary(flags.summary, result, log, exitCode)
+  const { receipt } = result
+  if (!receipt) {
+    writeReceipt?.(result)
+    return exitCode
+  }
   const { endRun } = await import('./after-run.js')
-  await endRun({ platform, log, exitCode, isWhole: flags.whole, isPruning: flags.prune, isSure: flags.yes })
+  const ended = { exitCode, isWhole: flags.whole, isPruning: flags.prune, isSure: flags.yes }
+  const tidied = await endRun({ platform, log, ...ended })
+  writeReceipt?.({ ...result, removed: tidied.removed, receipt: withoutRemoved(receipt, tidied) })
   return exitCode
 }
+
+/** The result of a run that is not known yet beyond what the platform counts. */
+const emptyResult = (platform: Platform, flags: CommandLine<typeof execFlags>['flags']): RunResult => ({
+  ...endOf(platform, flags.whole),
+  folder: folderName(path.resolve(platform.loaded.dir, platform.loaded.config.recordings.dir)),
+  mode: platform.mode,
+  exitCode: 0,
+  checks: checksOf(flags),
+  isWhole: flags.whole,
+  violations: platform.violations.list(),
+  ...{ unusedOfAll: [], misses: [], removed: [], requests: {}, unknownPaths: {} },
+  ...{ notReported: [], ownOptions: {}, elsewhere: [], findings: null },
+})
 
 const NOTHING_RECORDED =
   'Nothing was recorded: 0 requests were forwarded to the live platform. Does the command read OPENAI_BASE_URL or PLATFORM_BASE_URL?'
 
-/** Says which tests did otherwise than the command line asked. Returns whether nothing was recorded although that was asked. */
-function reportTests({ sharedRun, mode, receipt }: Platform, log: EventLog): boolean {
-  const parts = sharedRun?.parts() ?? []
-  const silent = [...new Set(parts.filter(({ hasReported }) => !hasReported).map(({ file }) => file))]
-  if (silent.length > 0)
-    log.problem({ event: 'not-reported', files: silent }, ({ yellow }) =>
-      yellow(printable(`${pluralize(silent.length, 'file')} did not report: ${silent.join(', ')}. Was it ended?`)),
+interface HowToConcludeRun extends Pick<HowToConclude, 'json' | 'acceptCommand'> {
+  /** Whether it may be a part of a run, so that what is missing may be in another one. */
+  readonly isPart?: boolean
+}
+
+/** Reports how a run went, and what its tests did otherwise than they were asked to. Returns whether it failed, apart from its command. */
+export function concludeRun(result: RunResult, log: EventLog, { isPart = false, ...how }: HowToConcludeRun): boolean {
+  const { checks, receipt } = result
+  reportTests(result, log)
+  const isNothingRecorded = result.mode === 'record' && receipt?.passed === 0
+  if (isNothingRecorded && !isPart) log.problem({ event: 'nothing-recorded' }, ({ red }) => red(NOTHING_RECORDED))
+  const own = isPart ? { ...checks, strictUnused: false } : checks
+  const hasFailed = conclude(result, log, { ...how, checks: own }) || (isNothingRecorded && !isPart)
+  for (const [sentence, count] of Object.entries(result.unknownPaths)) logUnknownPath(log, sentence, count)
+  reportElsewhere(result, log)
+  const isLeft = isNothingRecorded || (checks.strictUnused && receipt !== null && hasUnused(receipt))
+  if (isPart && isLeft) log.problem({ event: 'judged-later' }, ({ yellow }) => yellow(JUDGED_LATER))
+  log.end()
+  return hasFailed
+}
+
+const JUDGED_LATER =
+  'What is unused, or not recorded at all, does not fail this run, since others may be parts of the same: standin receipt judges all of them.'
+
+/** Says which tests did not report, and which options they set themselves. */
+function reportTests({ notReported, ownOptions }: RunResult, log: EventLog): void {
+  if (notReported.length > 0)
+    log.problem({ event: 'not-reported', files: notReported }, ({ yellow }) =>
+      yellow(
+        printable(`${pluralize(notReported.length, 'file')} did not report: ${notReported.join(', ')}. Was it ended?`),
+      ),
     )
-  const own = parts.flatMap(({ file, own }) => own.map(option => ({ ...option, file })))
-  for (const [setting, by] of Map.groupBy(own, ({ name, value }) => `${name}${value && `: ${value}`}`)) {
-    const files = [...new Set(by.map(({ file }) => file))]
+  for (const [setting, files] of Object.entries(ownOptions))
     log.problem({ event: 'set-by-tests', setting, files }, ({ yellow }) =>
       yellow(
         printable(`usePlatform in ${files.join(', ')} sets ${setting} itself, which comes before the command line.`),
       ),
     )
-  }
-  const isNothingRecorded = mode === 'record' && (receipt()?.passed ?? 0) === 0
-  if (isNothingRecorded) log.problem({ event: 'nothing-recorded' }, ({ red }) => red(NOTHING_RECORDED))
-  return isNothingRecorded
 }
 
 /** Part of the receipt: what the command may have asked in place of the platform. */
-function reportElsewhere({ remarks }: Environment, log: EventLog): void {
-  if (remarks.length === 0) return
-  log.problem({ event: 'elsewhere', remarks }, ({ yellow }) => remarks.map(yellow).join('\n'))
-  log.end()
+function reportElsewhere({ elsewhere }: RunResult, log: EventLog): void {
+  if (elsewhere.length === 0) return
+  log.problem({ event: 'elsewhere', remarks: elsewhere }, ({ yellow }) => elsewhere.map(yellow).join('\n'))
 }
 
 /** Prints each advice once. */

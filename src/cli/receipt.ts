@@ -15,6 +15,7 @@ import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { type Colors, inShell, pluralize, printable } from './output.js'
+import type { Checks } from './receipt-file.js'
 import { findingLine, markedLine } from './report.js'
 
 /** At most this many recordings are listed by name. */
@@ -87,14 +88,11 @@ const onlyRecorded = ({ served, missed, passed }: Receipt) => passed > 0 && serv
 export const isJudged = (receipt: Receipt) => !onlyRecorded(receipt)
 
 /** Whether --strict or --strict-unused makes the run fail. */
-export const failsStrict = (receipt: Receipt | undefined, flags: RunFlags): boolean =>
-  receipt !== undefined &&
-  (((flags.strict || flags['strict-unused']) && receipt.missed > 0) ||
-    (flags['strict-unused'] && receipt.unused.length > 0 && !onlyRecorded(receipt)))
+export const failsStrict = (receipt: Receipt | null, { strict, strictUnused }: Checks): boolean =>
+  receipt !== null && ((strict && receipt.missed > 0) || (strictUnused && hasUnused(receipt)))
 
-/** Whether --fail-on-violation makes the run fail. */
-export const failsContract = ({ violations }: Platform, flags: RunFlags): boolean =>
-  flags['fail-on-violation'] && violations.counts().documented > 0
+/** Whether recordings are left over that a run should have used. */
+export const hasUnused = (receipt: Receipt): boolean => receipt.unused.length > 0 && isJudged(receipt)
 
 /** Throws a UsageError for --strict or --fail-on-violation if the modes of this run give it nothing to check. */
 export function requireUsedFlags({ mode, modes }: Platform, flags: RunFlags): void {
@@ -149,18 +147,12 @@ export const missText = (miss: Omit<Miss, 'changed'>, colors: Colors): string =>
 export const repeatedMissText = (group: MissGroup, colors: Colors): string => repeatText(group, paintWith(colors))
 
 /** What has changed in requests that the nearest recordings answered, and how to accept it. */
-export const changedText = (
-  changed: MissGroups,
-  flags: PlaceFlags & { readonly any: boolean },
-  colors: Colors,
-): string =>
-  changesText(
-    changed,
-    paintWith(colors),
-    ['standin recordings accept', ...(flags.any ? ['--any'] : []), ...placesIn(flags, ['config', 'recordings'])].join(
-      ' ',
-    ),
-  )
+export const changedText = (changed: MissGroups, acceptCommand: string, colors: Colors): string =>
+  changesText(changed, paintWith(colors), acceptCommand)
+
+/** The command that accepts what has changed in a run with these flags. */
+export const acceptCommandOf = (flags: PlaceFlags & { readonly any: boolean }): string =>
+  ['standin recordings accept', ...(flags.any ? ['--any'] : []), ...placesIn(flags, ['config', 'recordings'])].join(' ')
 
 /** The flags that say what to record, and where. */
 type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>

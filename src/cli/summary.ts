@@ -1,59 +1,45 @@
 /** The summary of a run as Markdown, for the page of a CI job. */
 import { appendFileSync } from 'node:fs'
-import { causeText, type MissGroups, missGroupText } from '../check/miss-groups.js'
-import type { Platform } from '../platform.js'
+import { causeText, missGroupText } from '../check/miss-groups.js'
+import type { EventLog } from './event-log.js'
 import { noColors } from './output.js'
 import { isJudged, receiptText, violatingAnswerText } from './receipt.js'
+import type { RunResult } from './receipt-file.js'
 
 /** At most this many groups of misses, files and findings are listed. */
 const MOST_IN_SECTION = 20
 
-/** Counts the requests from now on. The returned function appends the summary to the file, and throws the system's error. */
-export function createSummary(file: string, platform: Platform, isWhole: boolean) {
-  const counts = new Map<string, { total: number; failed: number }>()
-  function note(name: string, status: number | null | undefined, isComplete: boolean | undefined): void {
-    const count = counts.get(name) ?? { total: 0, failed: 0 }
-    count.total++
-    if ((status ?? 0) >= 400 || !isComplete) count.failed++
-    counts.set(name, count)
-  }
-  platform.journal.follow(({ method, path, endpoint, outcome }) =>
-    note(`${method} ${endpoint?.path ?? path}`, outcome?.status, outcome?.complete),
-  )
-  platform.sharedRun?.follow(({ request: { method, path }, endpoint, status, complete }) =>
-    note(endpoint ?? `${method} ${path}`, status, complete),
-  )
-  return (
-    { missed, changed }: { readonly missed: MissGroups; readonly changed: MissGroups },
-    exitCode: number,
-    remarks: readonly string[],
-  ) => {
-    const receipt = platform.receipt(isWhole)
-    const violations = platform.violations.list()
-    const sections = [
-      `### Standin: mode ${platform.mode}, exit code ${exitCode}`,
-      requestsTable(counts),
-      ...(receipt ? [receiptText(receipt, noColors, false)] : []),
-      section('Misses', missed.groups().map(missGroupText)),
-      section(
-        'Changed requests that the nearest recordings answered',
-        changed.causes().map(cause => causeText(cause)),
-      ),
-      section('Variables', remarks),
-      section('Unused recordings', receipt && isJudged(receipt) ? receipt.unused : []),
-      section('Not asked for in this run', receipt?.notAsked ?? []),
-      section(
-        'Findings',
-        violations.map(one => violatingAnswerText(one, noColors)),
-      ),
-    ]
-    appendFileSync(file, `${sections.filter(text => text !== '').join('\n\n')}\n`)
-  }
+/** Appends the summary to the file. Throws the system's error. */
+export function appendSummary(
+  file: string,
+  { mode, requests, receipt, violations, elsewhere }: RunResult,
+  { missed, changed }: Pick<EventLog, 'missed' | 'changed'>,
+  exitCode: number,
+): void {
+  const sections = [
+    `### Standin: mode ${mode}, exit code ${exitCode}`,
+    requestsTable(requests),
+    ...(receipt ? [receiptText(receipt, noColors, false)] : []),
+    section('Misses', missed.groups().map(missGroupText)),
+    section(
+      'Changed requests that the nearest recordings answered',
+      changed.causes().map(cause => causeText(cause)),
+    ),
+    section('Variables', elsewhere),
+    section('Unused recordings', receipt && isJudged(receipt) ? receipt.unused : []),
+    section('Not asked for in this run', receipt?.notAsked ?? []),
+    section(
+      'Findings',
+      violations.map(one => violatingAnswerText(one, noColors)),
+    ),
+  ]
+  appendFileSync(file, `${sections.filter(text => text !== '').join('\n\n')}\n`)
 }
 
-function requestsTable(counts: ReadonlyMap<string, { readonly total: number; readonly failed: number }>): string {
-  if (counts.size === 0) return 'No requests: was the base URL read before the run set it?'
-  const rows = [...counts].sort(([, one], [, other]) => other.total - one.total).slice(0, MOST_IN_SECTION)
+function requestsTable(requests: RunResult['requests']): string {
+  const counts = Object.entries(requests)
+  if (counts.length === 0) return 'No requests: was the base URL read before the run set it?'
+  const rows = counts.sort(([, one], [, other]) => other.total - one.total).slice(0, MOST_IN_SECTION)
   const lines = rows.map(
     ([name, { total, failed }]) => `| ${inCode(name).replaceAll('|', '\\|')} | ${total} | ${failed} |`,
   )
