@@ -26,6 +26,14 @@ const licenses: Plugin = {
   },
 }
 
+/** The platform's OpenAPI document, which is served and part of the package. */
+const openApi: Plugin = {
+  name: 'openapi',
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'openapi.yaml', source: readFileSync('src/contract/openapi.yaml') })
+  },
+}
+
 const pageFolder = 'src/dashboard/page'
 
 /** The page's style sheet, and its HTML with the final names of the script and the style sheet. */
@@ -118,7 +126,7 @@ const config = {
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },
   },
-  plugins: [licenses, page],
+  plugins: [licenses, openApi, page],
   // One place may load a module later that another imports at the start.
   checks: { ineffectiveDynamicImport: false },
   output: {

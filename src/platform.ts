@@ -221,7 +221,6 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     resources: runtime.resources,
     tables: runtime.tables.rows,
     ownPathsAt: path => current().ownPathsAt(path),
-    openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {
       return current().tokens.anonKey

@@ -1,7 +1,6 @@
-/** A request on its way through Standin, and the endpoints that answer it, with what the OpenAPI document says about them. */
+/** A request on its way through Standin, and the endpoints that answer it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
-import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
 import { list, word } from '../check/forms.js'
 import { type Caller, type CredentialKind, credentialKinds } from './caller.js'
@@ -58,7 +57,7 @@ export const combinedAccess = (one: Access, other: Access): Access =>
   one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
 
 /** One method on one path. Turns an exchange into a reply, or throws a PlatformError. */
-export interface Endpoint extends Omit<OwnPath, 'says'> {
+export interface Endpoint extends OwnPath {
   /** Whether a body is read before `reply` is called. */
   readonly takesBody: boolean
   /** Whether it calls a model: its body is a chat, which rules, limits and the contract's judge read. */
@@ -67,8 +66,6 @@ export interface Endpoint extends Omit<OwnPath, 'says'> {
   readonly isConfigured?: true
   /** Whether its path is neither documented nor configured, so that only the live platform or a recording may know it. Its body may be of any type. */
   readonly isUndocumented?: true
-  /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
-  describe?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 
@@ -82,8 +79,6 @@ export interface OwnPath {
   readonly isLocal?: true
   /** The value of `WWW-Authenticate` on a 401; `Bearer` by default. */
   challenge?(exchange: Pick<Exchange, 'headers'>): string
-  /** Its description for the OpenAPI document, if more is known than its path. */
-  says?(): Promise<EndpointDescription>
 }
 
 /** Answers paths that the user configured. Rules, resources, OpenAPI documents and MCP servers are each a source. */
@@ -210,66 +205,4 @@ export interface Outcome {
 export function sourceOf({ answeredBy, fault }: Partial<Outcome> = {}): string | null {
   const parts = [answeredBy && sourceInWords(answeredBy), fault && appliedFaultInWords(fault)].filter(Boolean)
   return parts.length === 0 ? null : parts.join(' + ')
-}
-
-/** A valibot schema, from which the OpenAPI document's JSON Schemas are made. */
-export type DocumentedSchema = Parameters<typeof check>[0]
-
-/** A JSON Schema of an answer. */
-export interface JsonSchema {
-  readonly [keyword: string]: unknown
-}
-
-/** A schema that has a name of its own in the OpenAPI document. */
-export type NamedSchema = readonly [name: string, form: DocumentedSchema | JsonSchema]
-
-/** One kind of event of a stream. */
-export interface EventDescription {
-  readonly what: string
-  /** The value of `data:`: JSON of this schema, or a literal text. */
-  readonly data: NamedSchema | string
-}
-
-/** Where platform-api.md specifies something. Without a section, it is our decision. */
-interface Citation {
-  /** The title of the section. */
-  readonly section?: string
-  /** The fields that the section names. `messages[].role` is a field of each element. */
-  readonly fields?: readonly string[]
-}
-
-/** The description of one answer. */
-export interface AnswerDescription extends Citation {
-  readonly what: string
-  /** The schema of a JSON body. Without one there is no body, or one of another `type`. */
-  readonly schema?: JsonSchema
-  /** The same for a named schema. */
-  readonly form?: NamedSchema
-  /** The content type of a body that is not JSON. */
-  readonly type?: string
-  /** The events of a stream. */
-  readonly events?: readonly EventDescription[]
-}
-
-/** The description of one method on one path. */
-export interface EndpointDescription extends Citation {
-  /** The operation id, for generated clients. */
-  readonly id: string
-  readonly does: string
-  /** Further remarks. */
-  readonly more?: string
-  readonly query?: JsonSchema | undefined
-  /** What each header means. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: DocumentedSchema | JsonSchema | undefined
-  /** Whether the body is optional. */
-  readonly isBodyOptional?: true
-  /** The accepted kinds of credential, if the endpoint itself checks them. */
-  readonly access?: readonly string[]
-  /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
-  readonly constraint?: JsonSchema
-  /** By status. */
-  readonly answers: Readonly<Record<number, AnswerDescription | readonly AnswerDescription[]>>
-  /** Errors in addition to those that all endpoints have, by status. */
-  readonly errors?: Readonly<Record<number, string>>
 }

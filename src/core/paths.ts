@@ -27,10 +27,6 @@ export const TEST_HEADER = 'x-standin-test'
 /** Identifies a request that Standin repeats, until it is journaled. */
 export const AGAIN_HEADER = 'x-standin-again'
 
-/** The id of an operation in OpenAPI documents: `getBuilderProjectsId` for `get /builder/projects/{id}`. */
-export const operationId = (methodAndPath: string) =>
-  methodAndPath.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())
-
 /** Decodes percent escapes. Returns the text unchanged if they are invalid. */
 export function percentDecoded(text: string): string {
   if (!text.includes('%')) return text

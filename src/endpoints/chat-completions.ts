@@ -4,12 +4,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CompletionForm } from '../chat/answer.js'
 import { createCompletions } from '../chat/answer.js'
 import { openaiRefusal } from '../chat/openai-refusals.js'
-import { type ChatRequest, chatIn, chatRequest } from '../chat/request.js'
+import { type ChatRequest, chatIn } from '../chat/request.js'
 import type { Tokenizer } from '../chat/tokens/index.js'
 import { settingsIn } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
 import { alternatives, invalidRequest, refusal, shortened } from '../core/errors.js'
-import type { Access, AnswerDescription, Endpoint, EndpointDescription, Exchange, Mode } from '../core/exchange.js'
+import type { Access, Endpoint, Exchange } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import { CHAT } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
@@ -67,7 +67,6 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     access,
     takesBody: true,
     callsModel: true,
-    describe: mode => describeChat(mode, takesAny ? undefined : modelIds),
     reply,
   }
 }
@@ -154,48 +153,3 @@ const refusedAsByOpenai = (message: string) =>
   refusal(400, 'refused_by_openai', message, {
     hint: 'OpenAI refuses this request, and the option requests is strict. With warn, it is answered and reported here.',
   })
-
-/** The request fields that platform-api.md names ("Chat completion request"). */
-const documentedFields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
-
-async function describeChat(mode: Mode, modelIds: readonly string[] | undefined): Promise<EndpointDescription> {
-  return {
-    id: 'createChatCompletion',
-    does: 'Creates a chat completion: as one object, or with `stream` as server-sent events.',
-    more: 'Answers have the format of OpenAI. A `tool_choice` must name a tool in `tools`, and the schema of a `response_format` must be satisfiable.',
-    section: 'Endpoints',
-    body: chatRequest,
-    fields: documentedFields,
-    // In other modes, only the live platform or a recording knows the models.
-    ...(mode === 'emulate' && modelIds && { constraint: { properties: { model: { enum: modelIds } } } }),
-    headers: {
-      'x-standin-fault': 'A fault for the answer: `status=429; retryAfter=2`.',
-      'x-standin-pace': 'The pace of the stream: `tokensPerSecond=50`.',
-    },
-    answers: { 200: await chatAnswers() },
-  }
-}
-
-async function chatAnswers(): Promise<readonly AnswerDescription[]> {
-  const { chunkAnswer, completionAnswer, errorEventAnswer } = await import('../chat/completion.js')
-  return [
-    {
-      what: 'The completion.',
-      form: ['ChatCompletion', completionAnswer],
-      section: 'Endpoints',
-      fields: [],
-    },
-    {
-      what: 'With `stream`: the completion in pieces as events, and `[DONE]`.',
-      type: 'text/event-stream',
-      events: [
-        { what: 'A piece of the completion.', data: ['ChatCompletionChunk', chunkAnswer] },
-        {
-          what: 'An error in the middle of the stream, which ends it.',
-          data: ['ErrorEvent', errorEventAnswer],
-        },
-        { what: 'The last event.', data: '[DONE]' },
-      ],
-    },
-  ]
-}

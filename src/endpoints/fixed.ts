@@ -1,41 +1,19 @@
 /** The endpoints that always give the same answer: the index, the health check and the models. */
 import type { HealthAnswer, IndexAnswer } from '../contract/answers.js'
-import type { Access, Endpoint, EndpointDescription } from '../core/exchange.js'
+import type { Access, Endpoint } from '../core/exchange.js'
 import type { PaceInput } from '../core/pace.js'
 import { HEALTH, INDEX, MODELS } from '../core/paths.js'
 import { jsonReply } from '../core/reply.js'
 import { ANY_MODEL } from './options.js'
 
-const fixedEndpoint = (
-  path: string,
-  access: Access,
-  answer: object,
-  describe: NonNullable<Endpoint['describe']>,
-): Endpoint => {
+const fixedEndpoint = (path: string, access: Access, answer: object): Endpoint => {
   const reply = jsonReply(answer)
-  return { method: 'GET', path, access, takesBody: false, describe, reply: () => reply }
+  return { method: 'GET', path, access, takesBody: false, reply: () => reply }
 }
 
 /** GET /health: whether the service is up, and its version (platform-api.md, "Health response"). */
 export const health = ({ version, access }: { version: string; access: Access }): Endpoint =>
-  fixedEndpoint(HEALTH, access, { status: 'ok', version } satisfies HealthAnswer, describeHealth)
-
-async function describeHealth(): Promise<EndpointDescription> {
-  const { healthAnswer } = await import('../contract/answers.js')
-  return {
-    id: 'getHealth',
-    does: 'Returns whether the service is healthy, and its version.',
-    section: 'Endpoints',
-    answers: {
-      200: {
-        what: 'It is healthy.',
-        form: ['Health', healthAnswer],
-        section: 'Health response (JSON)',
-        fields: ['status', 'version'],
-      },
-    },
-  }
-}
+  fixedEndpoint(HEALTH, access, { status: 'ok', version } satisfies HealthAnswer)
 
 /**
  * GET /api/v1: the list of endpoints (platform-api.md, "API index response"). Returns `endpoints` with the index in its
@@ -45,7 +23,7 @@ export function withIndex(access: Access, endpoints: readonly Endpoint[]): reado
   const [first, ...rest] = endpoints
   const own = { method: 'GET', path: INDEX, access }
   const listed = [...(first ? [first] : []), own, ...rest].map(indexEntry)
-  const index = fixedEndpoint(INDEX, access, { status: 'ok', endpoints: listed } satisfies IndexAnswer, describeIndex)
+  const index = fixedEndpoint(INDEX, access, { status: 'ok', endpoints: listed } satisfies IndexAnswer)
   return [...(first ? [first] : []), index, ...rest]
 }
 
@@ -58,23 +36,6 @@ export const indexEntry = ({ method, path, access }: Pick<Endpoint, 'method' | '
   path,
   credential: access === 'anyone' ? [] : access,
 })
-
-async function describeIndex(): Promise<EndpointDescription> {
-  const { indexAnswer, listedIndexAnswer } = await import('../contract/answers.js')
-  return {
-    id: 'getIndex',
-    does: 'Lists the endpoints of the platform.',
-    section: 'Endpoints',
-    answers: {
-      200: {
-        what: 'The endpoints.',
-        form: ['ApiIndex', listedIndexAnswer],
-        section: 'API index response (JSON)',
-        fields: Object.keys(indexAnswer.entries),
-      },
-    },
-  }
-}
 
 export interface Model {
   readonly id: string
@@ -93,7 +54,7 @@ export function modelList({ models, used, access }: ModelListParts): Endpoint {
   const any = models.find(({ id }) => id === ANY_MODEL)
   const named = models.filter(model => model !== any)
   const listed = (all: readonly Model[]) => ({ object: 'list', data: all.map(listedModel) })
-  const fixed = fixedEndpoint(MODELS, access, listed(named), describeModels)
+  const fixed = fixedEndpoint(MODELS, access, listed(named))
   if (!any) return fixed
   return { ...fixed, reply: () => jsonReply(listed([...named, ...[...used].map(id => ({ ...any, id }))])) }
 }
@@ -107,14 +68,3 @@ interface ModelListParts {
 
 /** A model as listed, without internal fields. */
 const listedModel = ({ pace: _pace, maxPromptTokens: _maxPromptTokens, ...model }: Model) => model
-
-async function describeModels(): Promise<EndpointDescription> {
-  const { modelsAnswer } = await import('../contract/answers.js')
-  return {
-    id: 'listModels',
-    does: 'Lists the models that are available for chat completions.',
-    more: "The platform's document does not show the format of the list. Here it is OpenAI's.",
-    section: 'Endpoints',
-    answers: { 200: { what: 'The models.', form: ['ModelList', modelsAnswer], section: 'Endpoints', fields: [] } },
-  }
-}

@@ -1,7 +1,7 @@
 /** Answers an operation with the examples of its document, or with values generated from its schemas. */
 
 import { refusal } from '../core/errors.js'
-import type { Exchange, JsonSchema } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { headerValueOf } from '../core/http.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { type AnsweredBy, asUtf8, type Reply } from '../core/reply.js'
@@ -65,7 +65,7 @@ export function statusFor(keys: readonly string[]) {
 interface MediaDescription {
   /** The first example, with its name if it has one. */
   readonly example: { readonly name: string; readonly value: unknown } | undefined
-  readonly schema: (() => JsonSchema) | undefined
+  readonly schema: (() => Node) | undefined
   /** The name of the schema. */
   readonly name: string
 }

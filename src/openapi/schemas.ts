@@ -1,6 +1,5 @@
 /** An OpenAPI document in memory, and the translation of its schemas to JSON Schema. */
 import { isUsable } from '../check/expressions.js'
-import type { JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
 
@@ -69,7 +68,7 @@ const omittedKeywords = new Set(
 )
 
 /** Translates one schema. The schemas that it refers to are under `$defs`. */
-export function translateSchema(document: OpenApiDocument, schema: unknown, direction: Direction): JsonSchema {
+export function translateSchema(document: OpenApiDocument, schema: unknown, direction: Direction): Node {
   const names = new Map<string, string>()
   const pending: string[] = []
   const refer = (reference: string) => {
@@ -100,7 +99,7 @@ class Translator {
     this.isVersion30 = document.version.startsWith('3.0')
   }
 
-  translate(schema: unknown, hidden: ReadonlySet<string> = none): JsonSchema | boolean {
+  translate(schema: unknown, hidden: ReadonlySet<string> = none): Node | boolean {
     if (typeof schema === 'boolean') return schema
     if (!isObject(schema)) return true
     const reference = schema.$ref ?? schema.$dynamicRef
@@ -114,7 +113,7 @@ class Translator {
     return this.orNull(schema, result)
   }
 
-  private orNull({ nullable }: Node, result: Record<string, unknown>): JsonSchema {
+  private orNull({ nullable }: Node, result: Record<string, unknown>): Node {
     return this.isVersion30 && nullable === true ? withNull(result) : result
   }
 
@@ -203,7 +202,7 @@ const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 const isPattern = (value: unknown): boolean => typeof value === 'string' && isUsable(value)
 
-function withNull(schema: Record<string, unknown>): JsonSchema {
+function withNull(schema: Record<string, unknown>): Node {
   const { type, enum: listed } = schema
   const isComposed = ['$ref', 'allOf', 'anyOf', 'oneOf'].some(keyword => keyword in schema)
   if (isComposed || (type === undefined && listed === undefined)) return { anyOf: [schema, { type: 'null' }] }

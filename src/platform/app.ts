@@ -61,7 +61,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...configJson(current(), modes.current().mode, url()),
-      endpoints: await listedEndpoints(current()),
+      endpoints: listedEndpoints(current()),
       // With it, a neighbour could sign up, and spend the live key as a user.
       ...(!isLocal && sharesLiveKey(modes.loaded().config, host) && { anon_key: '' }),
       clock: clock.state(),
@@ -135,7 +135,7 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
       const { createMetrics } = await import('../journal/metrics.js')
       return createMetrics({ journal, version, mode: () => modes.current().mode, receipt: recordings.receipt })
     },
-    document: () => documentOf({ current, runtime }, url()),
+    document: () => documentOf(current(), url()),
     async credentials() {
       const { loaded, tokens } = current()
       const { anonKey, serviceKey } = tokens
@@ -180,9 +180,10 @@ function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAg
 }
 
 /** The OpenAPI document of the current configuration, as served at this URL. */
-export async function documentOf({ current, runtime }: Pick<Dependencies, 'current' | 'runtime'>, url: string) {
-  const { openApiOf } = await import('./openapi/document.js')
-  return openApiOf(runtime.modes.loaded().config, { url, ownPaths: current().ownPaths() })
+async function documentOf({ loaded, endpoints, ownPaths }: Assembly, url: string) {
+  const { openApiOf } = await import('../contract/openapi.js')
+  const { version, auth } = loaded.config
+  return openApiOf({ url, version, endpoints: [...endpoints, ...ownPaths()], hasGateway: auth.gateway === 'kong' })
 }
 
 /** What the dashboard shows about the platform. */
@@ -208,9 +209,9 @@ function configJson(
 }
 
 /** Everything that clients can request: the documented endpoints, the user's own paths, and those of the auth backend. */
-async function listedEndpoints({ loaded, endpoints, ownPaths, backend }: Assembly) {
+function listedEndpoints({ loaded, endpoints, ownPaths, backend }: Assembly) {
   const { mode, gateway } = loaded.config.auth
-  const auth = mode === 'local' ? await workingEndpoints(backend, { hasGateway: gateway === 'kong' }) : []
+  const auth = mode === 'local' ? workingEndpoints(backend, { hasGateway: gateway === 'kong' }) : []
   return [...endpoints, ...ownPaths(), ...auth].map(({ method, path, access }) => ({ method, path, access }))
 }
 

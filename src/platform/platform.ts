@@ -90,8 +90,6 @@ export interface OpenPlatform {
   onMessage(listener: (message: MessageRow) => void): void
   /** What the user's rules, resources, OpenAPI documents and MCP servers answer at a path, by any method. */
   ownPathsAt(path: string): readonly OwnPath[]
-  /** The OpenAPI document of the platform, as served at `url`, which defaults to its own. */
-  openApi(url?: string): Promise<object>
   /** Reloads the configuration and rules. For mistakes, rejects with a ProblemsError and continues as before. */
   reload(): Promise<void>
   /** Further access for tests in the same process. */

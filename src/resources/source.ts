@@ -1,9 +1,9 @@
-/** Answers requests for the paths of resources, and describes these paths for the OpenAPI document. */
+/** Answers requests for the paths of resources. */
 
 import { emptyBody, invalidRequest, notJsonContent } from '../core/errors.js'
-import type { AnswerDescription, Caller, EndpointDescription, Exchange, OwnPath, PathSource } from '../core/exchange.js'
+import type { Caller, Exchange, OwnPath, PathSource } from '../core/exchange.js'
 import { exactJsonBody, isJsonType, isObject, requireUnencoded, stringifyExact } from '../core/json.js'
-import { lookupMethod, operationId } from '../core/paths.js'
+import { lookupMethod } from '../core/paths.js'
 import { jsonReply, type Reply } from '../core/reply.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
 import type { Json, ResourceHead, State, Tables } from '../state/rows.js'
@@ -17,7 +17,6 @@ import {
   insertRow,
   listQuery,
   listRows,
-  MOST_ROWS,
   type RowPage,
   type RowSet,
   removeRow,
@@ -67,8 +66,7 @@ function endpointOf(resource: ReadyResource, action: ResourceAction) {
   const { path, params, access } = resource
   const isOfCollection = action === 'list' || action === 'create'
   const route = routeOf(`GET ${path}${isOfCollection ? '' : params.includes('id') ? '/:rowId' : '/:id'}`)
-  const says = async () => describedAction(path, action)
-  return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access, says } } }
+  return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access } } }
 }
 
 /** The input of an action. */
@@ -190,39 +188,3 @@ function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Json {
   if (!isObject(row)) throw invalidRequest('The request body must be a JSON object.')
   return row as Json
 }
-
-const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
-const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
-const notThere = 'There is no such row, or it belongs to another user.'
-const unfit = 'The row is not a JSON object, or does not match the schema.'
-const changed = { 404: notThere, 412: 'The row has changed: its ETag differs from If-Match.' }
-const body = { type: 'object' }
-
-const descriptions: Readonly<Record<ResourceAction, Omit<EndpointDescription, 'id'>>> = {
-  list: { does: 'Lists rows', answers: { 200: rows } },
-  get: { does: 'Returns a row', answers: { 200: row }, errors: { 404: notThere } },
-  create: {
-    does: 'Adds a row',
-    body,
-    answers: { 201: row },
-    errors: { 400: unfit, 409: 'A row with this id exists already.' },
-  },
-  update: { does: 'Changes fields of a row', body, answers: { 200: row }, errors: { 400: unfit, ...changed } },
-  replace: { does: 'Replaces a row', body, answers: { 200: row }, errors: { 400: unfit, ...changed } },
-  delete: { does: 'Deletes a row', answers: { 204: { what: 'The row is deleted.' } }, errors: changed },
-}
-
-const listParameters = {
-  type: 'object',
-  properties: {
-    limit: { type: 'integer', minimum: 1, maximum: MOST_ROWS, description: 'The number of rows.' },
-    offset: { type: 'integer', minimum: 0, description: 'How many rows to skip.' },
-  },
-}
-
-const describedAction = (path: string, action: ResourceAction): EndpointDescription => ({
-  ...descriptions[action],
-  id: operationId(action + path),
-  does: `${descriptions[action].does} of ${path}.`,
-  ...(action === 'list' && { query: listParameters }),
-})

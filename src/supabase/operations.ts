@@ -189,7 +189,7 @@ const message = closed({
 export type Message = ValueOf<typeof message>
 
 /** A user in the format of Supabase Auth. There are further members. */
-export const userForm = open({
+const userForm = open({
   id: text,
   aud: text,
   role: text,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
-import { declaredDocument } from '../platform/openapi/declared.js'
-import { checking, judging, operationsOf } from '../platform/openapi/document.js'
+import { checking, judging, operationsOf } from '../contract/openapi/document.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { chats, tablesOf } from '../tables/apps.js'
+import { declaredDocument } from './declared.js'
 
 async function declared(options = {}) {
   const platform = await platformWith(options)

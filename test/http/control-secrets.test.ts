@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { declaredDocument } from '../platform/openapi/declared.js'
 import { hello, platformWith } from '../scene.js'
+import { declaredDocument } from './declared.js'
 import { liveWith } from './live.js'
 
 const secrets = {

@@ -301,7 +301,7 @@ test('the OpenAPI document describes the operations of a resource', async () => 
   const { body } = await control(platform, 'GET /openapi.json')
   expect(Object.keys(body.paths).filter(one => one.startsWith('/builder'))).toEqual([path])
   expect(body.paths[path]).toMatchObject({
-    get: { operationId: 'listBuilderProjects', summary: `Lists rows of ${path}.` },
-    post: { operationId: 'createBuilderProjects', responses: { 201: { description: 'The row.' }, 409: {} } },
+    get: { operationId: 'getBuilderProjects', security: [{ apiKey: [] }, { user: [] }] },
+    post: { operationId: 'postBuilderProjects' },
   })
 })

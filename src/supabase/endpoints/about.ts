@@ -6,17 +6,13 @@ import { jsonReply } from '../../core/reply.js'
 import { type Backend, externalUrl, issuerOf } from '../backend.js'
 import { providerNames } from '../providers.js'
 import { userIn } from './admin-users.js'
-import type { About } from './forms.js'
-import { type EndpointMaker, forAdmin, forAnyone, forUser } from './frame.js'
+import { type EndpointMaker, forAdmin, forAnyone, forUser, type Place } from './frame.js'
 
 /** Supabase's settings do not list the newest providers. */
 const listedProviders = providerNames.filter(name => !['zoom', 'x', 'vercel_marketplace'].includes(name))
 
 export const settings = forAnyone({
   at: 'GET /settings',
-  id: 'getAuthSettings',
-  does: 'Returns which sign-in methods and features are enabled.',
-  answer: 'object',
   reply: ({ settings }) =>
     jsonReply({
       external: {
@@ -41,9 +37,6 @@ const AUTH_VERSION = 'v2.196.0'
 
 export const health = forAnyone({
   at: 'GET /health',
-  id: 'getAuthHealth',
-  does: 'Returns the name and version of the auth backend.',
-  answer: 'object',
   reply: () =>
     jsonReply({
       version: AUTH_VERSION,
@@ -57,17 +50,11 @@ const cached = (body: object) => ({ ...jsonReply(body), headers: ['cache-control
 /** The public keys of user tokens (RFC 7517), open to everyone as at Supabase. */
 export const jwks = forAnyone({
   at: 'GET /.well-known/jwks.json',
-  id: 'getKeys',
-  does: 'Returns the public keys of user tokens (RFC 7517).',
-  answer: 'object',
   reply: ({ tokens }) => cached(tokens.jwks),
 })
 
 export const openIdConfiguration = forAnyone({
   at: 'GET /.well-known/openid-configuration',
-  id: 'getOpenIdConfiguration',
-  does: 'Returns the OpenID configuration: the issuer and the addresses of its endpoints.',
-  answer: 'object',
   reply(backend) {
     const issuer = issuerOf(backend) ?? externalUrl(backend)
     const base = issuer.replace(/(?<!\/)\/+$/, '')
@@ -135,26 +122,22 @@ async function requireUser({ state }: Backend, exchange: Exchange): Promise<void
   if (exchange.path.startsWith(`${AUTH}/admin/users/`)) await state.read(tables => userIn(tables, exchange))
 }
 
-function refusing(feature: keyof typeof features, at: About['at']): EndpointMaker {
+function refusing(feature: keyof typeof features, at: Place): EndpointMaker {
   const [status, code, message] = features[feature]
   const definition = {
     at,
-    does: 'Always answers with an error, because the feature is switched off here.',
-    answer: 'none',
     async reply(backend: Backend, exchange: Exchange) {
       await requireUser(backend, exchange)
       throw refusal(status, code, message)
     },
-  } as const
+  }
   if (at.includes(' /admin/')) return forAdmin(definition)
   return / \/(user|factors)/.test(at) ? forUser(definition) : forAnyone(definition)
 }
 
-const emptyList = (at: About['at'], does: string): EndpointMaker =>
+const emptyList = (at: Place): EndpointMaker =>
   forAdmin({
     at,
-    does,
-    answer: 'list',
     async reply(backend, exchange) {
       await requireUser(backend, exchange)
       return jsonReply([])
@@ -164,8 +147,8 @@ const emptyList = (at: About['at'], does: string): EndpointMaker =>
 /** Features that are off here, as at a Supabase set up without them, refuse with Supabase's own errors. */
 export const switchedOff: readonly EndpointMaker[] = [
   ...endpoints.flatMap(([feature, path, methods]) =>
-    methods.split(' ').map(method => refusing(feature, `${method} ${path}` as About['at'])),
+    methods.split(' ').map(method => refusing(feature, `${method} ${path}` as Place)),
   ),
-  emptyList('GET /admin/users/{id}/factors', 'Lists the further factors of a user, of which there are none.'),
-  emptyList('GET /admin/users/{id}/passkeys', 'Lists the passkeys of a user, of which there are none.'),
+  emptyList('GET /admin/users/{id}/factors'),
+  emptyList('GET /admin/users/{id}/passkeys'),
 ]

@@ -48,10 +48,6 @@ const signUpFields = { ...addressFields, password: 'string', data: 'object' } as
 
 export const signup = forAnyone({
   at: 'POST /signup',
-  id: 'signUp',
-  does: 'Creates a user by email or by phone, or an anonymous one.',
-  fields: signUpFields,
-  answer: 'session or user',
   async reply(backend, exchange) {
     const params = readParams(exchange, signUpFields)
     const { email, phone, password, channel } = params
@@ -142,9 +138,6 @@ const withoutAdminMetadata = (user: UserRow): UserRow =>
 
 export const getUser = forUser({
   at: 'GET /user',
-  id: 'getUser',
-  does: 'Returns the signed-in user.',
-  answer: 'user',
   reply: (_backend, _exchange, { user }) => jsonReply(userJson(user)),
 })
 
@@ -154,10 +147,6 @@ type UserUpdate = Params<typeof updateFields>
 
 export const updateUser = forUser({
   at: 'PUT /user',
-  id: 'updateUser',
-  does: 'Lets users change their own data.',
-  fields: updateFields,
-  answer: 'user',
   async reply(backend, exchange, who) {
     const params = validated(backend, readParams(exchange, updateFields), who.user)
     const password = params.password === undefined ? undefined : await newHash(params.password, who.user)

@@ -15,10 +15,6 @@ const inviteFields = { email: 'string', data: 'object' } as const
 
 export const invite = forAdmin({
   at: 'POST /invite',
-  id: 'invite',
-  does: 'Invites a user by email.',
-  fields: inviteFields,
-  answer: 'user',
   async reply(backend, exchange) {
     const params = readParams(exchange, inviteFields)
     const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
@@ -61,10 +57,6 @@ type LinkParams = Params<typeof linkFields>
 
 export const generateLink = forAdmin({
   at: 'POST /admin/generate_link',
-  id: 'generateLink',
-  does: 'Creates a link for the admin to send.',
-  fields: linkFields,
-  answer: 'link',
   async reply(backend, exchange) {
     const given = readParams(exchange, linkFields)
     const params = { ...given, email: validEmail(given.email) }

@@ -28,15 +28,6 @@ import { forAdmin, queryOf } from './frame.js'
 
 export const listUsers = forAdmin({
   at: 'GET /admin/users',
-  id: 'listUsers',
-  does: 'Lists users, page by page.',
-  query: {
-    page: 'The page, from 1.',
-    per_page: 'The number of entries on a page; 50 by default.',
-    sort: 'created_at asc or created_at desc (the default).',
-    filter: 'Part of the email address or of the full name.',
-  },
-  answer: 'object',
   async reply(backend, exchange) {
     const query = queryOf(exchange)
     const isOldestFirst = isOldestFirstIn(query)
@@ -97,9 +88,6 @@ function pageHeaders(query: URLSearchParams, page: ReturnType<typeof pageIn>, to
 
 export const getUserById = forAdmin({
   at: 'GET /admin/users/{id}',
-  id: 'getUserById',
-  does: 'Returns a user.',
-  answer: 'user',
   reply: async (backend, exchange) => jsonReply(userJson(await backend.state.read(tables => userIn(tables, exchange)))),
 })
 
@@ -119,11 +107,6 @@ const deletionFields = { should_soft_delete: 'boolean' } as const
 
 export const deleteUser = forAdmin({
   at: 'DELETE /admin/users/{id}',
-  id: 'deleteUser',
-  does: 'Deletes a user.',
-  fields: deletionFields,
-  isBodyOptional: true,
-  answer: 'object',
   async reply(backend, exchange) {
     await backend.state.read(tables => userIn(tables, exchange))
     const isEmpty = (exchange.body?.length ?? 0) === 0
@@ -170,10 +153,6 @@ function adminParamsIn(exchange: Exchange): AdminParams {
 /** Creates a user with the service key. */
 export const createUser = forAdmin({
   at: 'POST /admin/users',
-  id: 'createUser',
-  does: 'Creates a user with the service key.',
-  fields: adminFields,
-  answer: 'user',
   async reply(backend, exchange) {
     const params = adminParamsIn(exchange)
     if (params.email === '' && params.phone === '') {
@@ -213,10 +192,6 @@ function createdByAdmin(backend: Backend, params: AdminParams, encrypted_passwor
 /** Changes a user with the service key. Nothing has to be confirmed. */
 export const updateUserById = forAdmin({
   at: 'PUT /admin/users/{id}',
-  id: 'updateUserById',
-  does: 'Changes a user with the service key. Nothing has to be confirmed.',
-  fields: adminFields,
-  answer: 'user',
   async reply(backend, exchange) {
     await backend.state.read(tables => userIn(tables, exchange))
     const params = adminParamsIn(exchange)

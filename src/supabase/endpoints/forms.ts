@@ -1,18 +1,8 @@
-/** The fields of requests and the forms of answers: reads the first, and describes both for the OpenAPI document. */
-import * as v from 'valibot'
-import { open, text } from '../../check/forms.js'
-import type {
-  AnswerDescription,
-  DocumentedSchema,
-  EndpointDescription,
-  Exchange,
-  JsonSchema,
-} from '../../core/exchange.js'
+/** Reads the fields of requests to the auth backend. */
+import type { Exchange } from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
-import { operationId } from '../../core/paths.js'
 import type { Json } from '../../state/rows.js'
 import { badJson, validationFailed } from '../errors.js'
-import { userForm } from '../operations.js'
 
 /** The types of fields. A missing or null field is empty: '', {}, false. With `?` it is undefined instead. */
 type FieldKind = 'string' | 'string?' | 'object' | 'object?' | 'boolean' | 'boolean?'
@@ -26,7 +16,7 @@ interface Values {
   'boolean?': boolean | undefined
 }
 
-export type Fields = Readonly<Record<string, FieldKind>>
+type Fields = Readonly<Record<string, FieldKind>>
 
 /** The values of the fields. */
 export type Params<F extends Fields> = { readonly [K in keyof F]: Values[F[K]] }
@@ -77,88 +67,4 @@ function storable(value: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [storable(key), storable(item, depth + 1)] as const),
   )
-}
-
-const wholeSeconds = v.pipe(v.number(), v.integer())
-
-const sessionForm = open({
-  access_token: text,
-  token_type: v.literal('bearer'),
-  expires_in: wholeSeconds,
-  expires_at: wholeSeconds,
-  refresh_token: text,
-  user: userForm,
-  weak_password: v.optional(open({ reasons: v.array(text), message: v.optional(text) })),
-})
-
-/** The errors of the backend in the older format, for clients that send no version, in the newer, of the gateway, and of OAuth. */
-export const authRefusal = v.union([
-  open({ code: v.pipe(v.number(), v.integer()), error_code: text, msg: text, error_id: v.optional(text) }),
-  open({ code: text, message: text }),
-  open({ message: text }),
-  open({ error: text, error_description: text }),
-])
-
-const answered = (what: string, name: string, form: DocumentedSchema): AnswersByStatus => ({
-  200: { what, form: [name, form] },
-})
-
-const described = (what: string): AnswersByStatus => ({ 200: { what, schema: { type: 'object' } } })
-
-type AnswersByStatus = Readonly<Record<number, AnswerDescription>>
-
-const noSignIn = { what: 'Redirects the browser to the site: no sign-in is waiting.' }
-
-/** The usual responses; `none` if the endpoint only refuses. */
-const answers = {
-  user: answered('The user.', 'User', userForm),
-  session: answered('The session with its tokens and user.', 'Session', sessionForm),
-  'session or user': described('The session, or only the user if the address has to be confirmed first.'),
-  'session or message': described(
-    'The session, or a message if the other address of a change has to be confirmed as well.',
-  ),
-  link: described('The user, and the link.'),
-  object: described('An object.'),
-  list: { 200: { what: 'A list.', schema: { type: 'array' } } },
-  'no body': { 204: { what: 'The request succeeded.' } },
-  redirect: { 303: { what: 'Redirects the browser back to the app, with the result.' } },
-  'to the provider': { 302: { what: 'Redirects the browser to the page of the provider.' } },
-  'back from the provider': { 302: { what: 'Redirects the browser back to the app, with the result.' }, 303: noSignIn },
-  page: { 200: { what: 'The page.', type: 'text/html' }, 303: noSignIn },
-  none: {},
-} as const satisfies Record<string, AnswersByStatus>
-
-/** How an endpoint describes itself. */
-export interface About {
-  /** Method and path below /auth/v1: `GET /user`. */
-  readonly at: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
-  /** Defaults to an id made of method and path, such as `getAuthFactorsId` for `GET /factors/{id}`. */
-  readonly id?: string
-  readonly does: string
-  /** Descriptions of the query parameters. */
-  readonly query?: Readonly<Record<string, string>>
-  /** The fields of the body. */
-  readonly fields?: Fields
-  readonly isBodyOptional?: true
-  readonly answer: keyof typeof answers
-}
-
-export function operationOf(about: About, access: readonly string[]): EndpointDescription {
-  const { at, does, query, fields, isBodyOptional, answer } = about
-  const id = about.id ?? operationId(at.replace(/^\w+/, method => `${method.toLowerCase()} auth`))
-  return {
-    id,
-    does,
-    access,
-    ...(query && { query: propertiesOf(query, description => ({ type: 'string', description })) }),
-    // Null counts as missing.
-    ...(fields && { body: propertiesOf(fields, kind => ({ type: [kind.replace('?', ''), 'null'] })) }),
-    ...(isBodyOptional && { isBodyOptional }),
-    answers: answers[answer],
-  }
-}
-
-function propertiesOf<T>(record: Readonly<Record<string, T>>, schemaOf: (value: T) => JsonSchema): JsonSchema {
-  const properties = Object.entries(record).map(([name, value]) => [name, schemaOf(value)] as const)
-  return { type: 'object', properties: Object.fromEntries(properties) }
 }

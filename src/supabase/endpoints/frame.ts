@@ -1,6 +1,6 @@
 /** Defines the auth backend's endpoints: who may call them, how they answer, and where links redirect to. */
 import { methodNotAllowed } from '../../core/errors.js'
-import { type Endpoint, type Exchange, userCaller } from '../../core/exchange.js'
+import { type Access, type Endpoint, type Exchange, userCaller } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
 import { AUTH } from '../../core/paths.js'
 import { jsonReply, type Reply } from '../../core/reply.js'
@@ -8,36 +8,44 @@ import type { AuthSettings, Backend } from '../backend.js'
 import { authenticate, requireAdmin, type SignedIn } from '../callers.js'
 import { globExpression } from '../options.js'
 import { type Grant, tokenResponse } from '../sessions.js'
-import { type About, operationOf } from './forms.js'
 
 type Answer = Reply | Promise<Reply>
 
-interface Definition extends About {
+/** Method and path below /auth/v1: `GET /user`. */
+export type Place = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
+
+interface Definition {
+  readonly at: Place
   reply(backend: Backend, exchange: Exchange): Answer
 }
 
-interface UserDefinition extends About {
+interface UserDefinition extends Pick<Definition, 'at'> {
   reply(backend: Backend, exchange: Exchange, who: SignedIn): Answer
 }
 
 /** Makes an endpoint for the backend. */
-export type EndpointMaker = (backend: Backend) => Endpoint
+export type EndpointMaker = (backend: Backend) => AuthEndpoint
+
+export interface AuthEndpoint extends Endpoint {
+  /** The callers that pass its own check. The line lets everyone through to it. */
+  readonly admits: Access
+}
 
 /** An endpoint for any caller that the gateway lets through. */
-export const forAnyone = (definition: Definition): EndpointMaker => endpoint(definition, [])
+export const forAnyone = (definition: Definition): EndpointMaker => endpoint(definition, 'anyone')
 
 /** An endpoint for callers with a user token. Access is checked before anything is read. */
-export function forUser({ reply, ...about }: UserDefinition): EndpointMaker {
+export function forUser({ at, reply }: UserDefinition): EndpointMaker {
   const checked: Definition['reply'] = async (backend, exchange) => {
     const who = await authenticate(backend, exchange.authorization)
     exchange.caller = userCaller(who.user.id, who.user.email)
     return reply(backend, exchange, who)
   }
-  return endpoint({ ...about, reply: checked }, ['user'])
+  return endpoint({ at, reply: checked }, ['user'])
 }
 
 /** An endpoint for callers with the service key, or another token with an admin role. */
-export function forAdmin({ reply, ...about }: Definition): EndpointMaker {
+export function forAdmin({ at, reply }: Definition): EndpointMaker {
   const checked: Definition['reply'] = async (backend, exchange) => {
     await requireAdmin(backend, exchange.authorization)
     // The development keys are public, and with the public secret any page can create tokens.
@@ -45,22 +53,21 @@ export function forAdmin({ reply, ...about }: Definition): EndpointMaker {
     exchange.caller = { kind: 'service' }
     return reply(backend, exchange)
   }
-  return endpoint({ ...about, reply: checked }, ['service'])
+  return endpoint({ at, reply: checked }, ['service'])
 }
 
-/** `access` lists the kinds of caller that pass the endpoint's own check. */
-function endpoint(definition: Definition, access: readonly string[]): EndpointMaker {
-  const [method, path] = definition.at.split(' ') as [string, string]
+function endpoint({ at, reply }: Definition, admits: Access): EndpointMaker {
+  const [method, path] = at.split(' ') as [string, string]
   return backend => ({
     method,
     path: `${AUTH}${path}`,
     access: 'anyone',
     takesBody: method !== 'GET',
-    describe: async () => operationOf(definition, access),
+    admits,
     reply(exchange) {
       // Supabase does not support HEAD, and previewing a link must not use it up.
       if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
-      return definition.reply(noting(backend, exchange), exchange)
+      return reply(noting(backend, exchange), exchange)
     },
   })
 }

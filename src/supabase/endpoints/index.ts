@@ -1,5 +1,5 @@
 /** Every endpoint of the auth backend: Supabase Auth as a self-hosted platform runs it. */
-import type { Endpoint } from '../../core/exchange.js'
+import type { Access, Endpoint } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
 import { isOpenAtGateway } from '../callers.js'
 import { health, jwks, openIdConfiguration, settings, switchedOff } from './about.js'
@@ -24,11 +24,9 @@ export const authEndpoints = (backend: Backend): readonly Endpoint[] =>
 
 /** The endpoints of features that are not switched off, each with the credentials that it accepts. */
 export function workingEndpoints(backend: Backend, { hasGateway }: { readonly hasGateway: boolean }) {
-  const listed = working.map(async make => {
-    const { method, path, describe } = make(backend)
-    const { access = [] } = (await describe?.('emulate')) ?? {}
-    const gateway = hasGateway && !isOpenAtGateway(path) ? ['anon'] : 'anyone'
-    return { method, path, access: access.length > 0 ? access : gateway } as const
+  return working.map(make => {
+    const { method, path, admits } = make(backend)
+    const gateway: Access = hasGateway && !isOpenAtGateway(path) ? ['anon'] : 'anyone'
+    return { method, path, access: admits === 'anyone' ? gateway : admits }
   })
-  return Promise.all(listed)
 }

@@ -36,10 +36,6 @@ type OtpParams = Params<typeof otpFields>
 
 export const otp = forAnyone({
   at: 'POST /otp',
-  id: 'sendCode',
-  does: 'Sends a code or a link for signing in without a password.',
-  fields: otpFields,
-  answer: 'object',
   async reply(backend, exchange) {
     const params = readParams(exchange, otpFields)
     const { email, phone, channel, create_user } = params
@@ -59,10 +55,6 @@ export const otp = forAnyone({
 /** The older name of signing in by email. */
 export const magicLink = forAnyone({
   at: 'POST /magiclink',
-  id: 'sendMagicLink',
-  does: 'Sends a link for signing in. The older form of POST /otp.',
-  fields: otpFields,
-  answer: 'object',
   reply: (backend, exchange) => byEmail(backend, exchange, readParams(exchange, otpFields)),
 })
 
@@ -100,11 +92,6 @@ const recoverFields = { email: 'string', ...challengeFields } as const
 
 export const recover = forAnyone({
   at: 'POST /recover',
-  id: 'recoverPassword',
-  does: 'Sends an email that lets a user who forgot their password sign in.',
-  query: { redirect_to: 'Where the link in the email redirects to.' },
-  fields: recoverFields,
-  answer: 'object',
   async reply(backend, exchange) {
     const params = readParams(exchange, recoverFields)
     if (params.email === '') throw validationFailed('Password recovery requires an email')
@@ -121,10 +108,6 @@ type ResendKind = (typeof resendKinds)[number]
 
 export const resend = forAnyone({
   at: 'POST /resend',
-  id: 'resend',
-  does: 'Sends the last email or text message again, with a new code.',
-  fields: resendFields,
-  answer: 'object',
   async reply(backend, exchange) {
     const params = readParams(exchange, resendFields)
     const { type, email, phone } = params
@@ -167,9 +150,6 @@ async function sendAgain(
 /** Sends the signed-in user a code with which they can change their password. */
 export const reauthenticate = forUser({
   at: 'GET /reauthenticate',
-  id: 'reauthenticate',
-  does: 'Sends a code to the signed-in user for changing the password.',
-  answer: 'object',
   async reply(backend, _exchange, { user }) {
     if (user.email === null && user.phone === null) {
       throw validationFailed('Reauthentication requires the user to have an email or a phone number')

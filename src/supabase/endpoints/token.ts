@@ -46,11 +46,6 @@ const byIdTokenFields = {
 
 export const token = forAnyone({
   at: 'POST /token',
-  id: 'signIn',
-  does: 'Exchanges a password, a refresh token, a PKCE code or an ID token for a session.',
-  query: { grant_type: 'What is exchanged: password, refresh_token, pkce or id_token.' },
-  fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields, ...byIdTokenFields },
-  answer: 'session',
   reply(backend, exchange) {
     switch (queryOf(exchange).get('grant_type')) {
       case 'password':
@@ -146,10 +141,6 @@ async function byIdToken(backend: Backend, exchange: Exchange): Promise<Reply> {
 /** Ends the session of the token, all sessions of its user, or all others. */
 export const logout = forUser({
   at: 'POST /logout',
-  id: 'signOut',
-  does: 'Ends the current session, all sessions of the user, or all sessions except the current one.',
-  query: { scope: 'Which sessions: global (all; the default), local or others.' },
-  answer: 'no body',
   async reply(backend, exchange, { user, session }) {
     const scope = queryOf(exchange).get('scope') || 'global'
     if (!['global', 'local', 'others'].includes(scope)) {

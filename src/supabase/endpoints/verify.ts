@@ -24,10 +24,6 @@ const verifyFields = {
 
 export const verify = forAnyone({
   at: 'POST /verify',
-  id: 'verify',
-  does: 'Exchanges a code that the user entered for a session.',
-  fields: verifyFields,
-  answer: 'session or message',
   async reply(backend, exchange) {
     const proof = proofIn(exchange)
     const grant = await backend.state.write(async tables => {
@@ -69,14 +65,6 @@ function emailIn(given: string): string {
 /** Handles the link in an email. Always redirects the browser to the app, even after an error. */
 export const followLink = forAnyone({
   at: 'GET /verify',
-  id: 'followLink',
-  does: 'Exchanges the token of an emailed link for a session, and redirects the browser to the app, even after an error.',
-  query: {
-    type: 'What the link is for: signup, invite, recovery, magiclink or email_change.',
-    token: 'The hash in the link.',
-    redirect_to: 'Where the link redirects to.',
-  },
-  answer: 'redirect',
   async reply(backend, exchange) {
     const query = queryOf(exchange)
     const [type, hash] = [query.get('type') ?? '', query.get('token') ?? '']

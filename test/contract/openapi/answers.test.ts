@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { developmentUser } from '../../../src/core/secrets.js'
 import { forAll } from '../../command.js'
+import { declaredDocument } from '../../http/declared.js'
 import { hello, platformWith, type Scene } from '../../scene.js'
-import { declaredDocument } from './declared.js'
 import { type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
 
 const json = (body: unknown, method = 'POST') => ({

@@ -24,7 +24,7 @@ export function fitting(document: Document) {
     if (Array.isArray(schema.allOf) && schema.type === undefined) return allOf(schema.allOf as readonly Schema[], depth)
     if (Array.isArray(schema.type))
       return anyOf(
-        schema.type.map(type => ({ type })),
+        schema.type.map(type => ({ ...schema, type })),
         depth,
       )
     return ofType(schema, depth)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyCharacter } from '../../characters.js'
+import { declaredDocument } from '../../http/declared.js'
 import { runs } from '../../runs.js'
 import { platformWith, type Scene } from '../../scene.js'
-import { declaredDocument } from './declared.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
 import { fitting, mutated } from './made-by-schema.js'
 
@@ -98,7 +98,7 @@ const unsaid =
   /tool_choice|function_call|top_logprobs|\.(content|text|function|custom|json_schema) (is missing|must be)|cannot be answered|standin:/
 
 test('an invalid chat request is refused, and a valid one only for reasons that the schema does not express', async () => {
-  const platform = await platformWith()
+  const platform = await platformWith({ models: 'any' })
   const document = await documentOf(platform)
   const placed = operationsOf(document).find(({ operation }) => operation.operationId === 'createChatCompletion')
   let [taken, refused] = [0, 0]
