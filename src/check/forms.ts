@@ -14,28 +14,22 @@ export function closed<const E extends v.ObjectEntries>(
   entries: E,
   advice: (key: string) => string | undefined = () => undefined,
 ): v.StrictObjectSchema<E, string> {
-  const strict = v.strictObject(entries, AN_OBJECT)
-  const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
+  const knownOnly: v.GenericSchema = v.object(entries, wordsFor(entries))
   // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
-  const onlyKnown: v.GenericSchema = v.pipe(
-    v.unknown(),
-    v.rawCheck(({ dataset: { value: input }, addIssue }) => {
-      if (typeof input !== 'object' || input === null) return
-      for (const key of Object.keys(input).filter(key => !known.includes(key))) {
-        const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
-        const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
-        addIssue({ label: 'key', input: key, expected: 'never', path, message: `${NOT_KNOWN}${near}` })
-      }
+  const refusing = (unknown: readonly string[]): v.GenericSchema => {
+    const refused = unknown.map(key => {
+      const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
+      return [key, v.never(`${NOT_KNOWN}${near}`)] as const
+    })
+    return v.object({ ...entries, ...Object.fromEntries(refused) }, wordsFor(entries))
+  }
+  return withoutArrays(
+    checkedBy(v.strictObject(entries, AN_OBJECT), value => {
+      const unknown = typeof value === 'object' && value ? Object.keys(value).filter(key => !known.includes(key)) : []
+      return unknown.length === 0 ? knownOnly : refusing(unknown)
     }),
   )
-  const checking = withRun(strict, (dataset, config) => {
-    const { issues } = onlyKnown['~run']({ value: dataset.value }, config)
-    const result = inner['~run'](dataset, config)
-    if (issues) Object.assign(result, { typed: false, issues: [...(result.issues ?? []), ...issues] })
-    return result
-  })
-  return withoutArrays(checking)
 }
 
 /** An object with these keys and any others. */
@@ -60,23 +54,26 @@ export const map = <const K extends v.GenericSchema<string, string>, const S ext
 /** For valibot, an array is also an object. */
 function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): S {
   const refusing: v.GenericSchema = v.never(what)
-  return withRun(schema, (dataset, config) =>
-    (Array.isArray(dataset.value) ? refusing : schema)['~run'](dataset, config),
-  )
+  return checkedBy(schema, value => (Array.isArray(value) ? refusing : schema))
 }
 
-/** `schema` with another check, but the same description. */
-const withRun = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
+/** `schema` in descriptions, with each value checked by the schema that `choose` returns for it. */
+const checkedBy = <S extends v.GenericSchema>(schema: S, choose: (value: unknown) => v.GenericSchema): S => ({
+  ...schema,
+  ...v.lazy(choose),
+  type: schema.type,
+  expects: schema.expects,
+})
 
 /** `schema`, whose values `read` rewrites before they are checked: names of earlier releases. */
-export const readAs = <S extends v.GenericSchema>(schema: S, read: (value: unknown) => unknown): S =>
-  withRun(schema, (dataset, config) => schema['~run']({ value: read(dataset.value) }, config))
+export function readAs<S extends v.GenericSchema>(schema: S, read: (value: unknown) => unknown): S {
+  const reading: v.GenericSchema = v.pipe(v.unknown(), v.transform(read), schema)
+  return checkedBy(schema, () => reading)
+}
 
 /** One of several forms. `choose` picks the form by the value, and only mistakes in that form are reported. */
 export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
-  withRun(v.union(forms), (dataset, config) =>
-    (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
-  )
+  checkedBy(v.union(forms), value => forms[choose(value)] as v.GenericSchema)
 
 export const text = v.string('a string')
 

@@ -46,7 +46,10 @@ export function documentedError(
   const json =
     isError && !('path' in value)
       ? text.trimEnd().replace(/\}$/, `,"path":${JSON.stringify(path)}}`)
-      : JSON.stringify({ error: reasonIn(text, type, value) ?? statusText(status), ...(status === 404 && { path }) })
+      : JSON.stringify({
+          error: reasonIn(text, type, value, status) ?? statusText(status),
+          ...(status === 404 && { path }),
+        })
   const bytes = Buffer.from(json)
   return { headers: [...jsonHeaders(headers), 'content-length', String(bytes.length)], body: bytes }
 }
@@ -126,13 +129,13 @@ function textOfError(body: Buffer, type: string, encoding: string | undefined): 
 }
 
 /** The platform's reason for the error; `undefined` if it gives none. */
-function reasonIn(text: string, type: string, value: unknown): string | undefined {
+function reasonIn(text: string, type: string, value: unknown, status: number): string | undefined {
   if (value !== undefined) return messageIn(value)
   if (/^text\/event-stream\b/i.test(type)) {
     const [event = ''] = dataIn(Buffer.from(text))
     return messageIn(jsonOf(event)) ?? shortReason(event)
   }
-  return shortReason(/\bhtml\b/i.test(type) || /^\s*</.test(text) ? pageText(text) : text)
+  return shortReason(/\bhtml\b/i.test(type) || /^\s*</.test(text) ? titleOf(text, status) : text)
 }
 
 /** The fields in which error bodies put their message, most likely first. In some bodies it is one level deeper. */
@@ -169,46 +172,11 @@ function wholeWords(text: string): string {
   return text.slice(0, end > 0 ? end : MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Only the beginning of a page is read, since the reason is there. */
-const MOST_PAGE_CHARACTERS = 65_536
-// Each expression takes what it has begun to its end, even where the closing tag is missing, so none searches the page twice.
-const invisible = /<!--.*?(?:-->|$)|<(script|style|svg|template|noscript)\b.*?(?:<\/\1[^<>]*>?|$)/gis
-const title = /<title\b[^<>]*>([^<]*)/i
-const heading = /<h[1-3]\b[^<>]*>(.*?)(?:<\/h[1-3]|$)/gis
-/** Titles without information. The text of the page says more. */
-const uninformative = /^(error|untitled|document)?$/i
-
-/** The title of an HTML page, else its first heading, else its whole visible text: the reason in a gateway's error page. */
-function pageText(html: string): string {
-  const page = html.slice(0, MOST_PAGE_CHARACTERS).replace(invisible, ' ')
-  const titles = [title.exec(page), ...page.matchAll(heading)].map(found => plainText(found?.[1] ?? ''))
-  return titles.find(text => !uninformative.test(text)) ?? plainText(page.replace(title, ' '))
+/** The title of an HTML page, after the status in words unless it has them; all else on a page is for people. Empty without a title. */
+function titleOf(html: string, status: number): string {
+  const [, title = ''] = /<title\b[^<>]*>([^<]*)/i.exec(html) ?? []
+  const words = statusText(status)
+  return title.trim() === '' || title.includes(words) ? title : `${words}: ${title}`
 }
-
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  mdash: '—',
-  ndash: '–',
-  hellip: '…',
-  middot: '·',
-  copy: '©',
-}
-
-/** A "<" that does not begin a tag is text. */
-const plainText = (html: string): string =>
-  html
-    .replace(/<[/!?]?[a-z][^<>]*>?/gi, ' ')
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (all, decimal, hex, name) => {
-      if (name !== undefined) return entities[name.toLowerCase()] ?? all
-      const point = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
-      return point <= 0x10ffff ? String.fromCodePoint(point) : all
-    })
-    .replace(/\s+/g, ' ')
-    .trim()
 
 const statusText = (status: number) => STATUS_CODES[status] ?? `Status ${status}`

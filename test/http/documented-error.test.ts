@@ -81,18 +81,19 @@ const fitting: readonly (readonly [
     'Overloaded',
   ],
   [
-    'a page with a meaningless title, as from Express',
+    'a page with another title, as from Express',
     400,
-    '<!DOCTYPE html><title>Error</title><style>p{}</style><!-- <h1>no</h1> --><pre>Cannot use &lt;this&gt; &amp; that</pre>',
+    '<!DOCTYPE html><title>Error</title><style>p{}</style><pre>Cannot use &lt;this&gt; &amp; that</pre>',
     none,
-    'Cannot use <this> & that',
+    'Bad Request: Error',
   ],
+  ['a page without a title', 403, '<h1>No</h1>', html, 'Forbidden'],
   [
     'XML',
     403,
     '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
     { 'content-type': 'application/xml' },
-    'AccessDenied Access Denied',
+    'Forbidden',
   ],
   ['a long text', 500, 'word '.repeat(50_000), plain, `${'word '.repeat(100).trim()}…`],
   [
@@ -194,7 +195,7 @@ describe('an error in the documented form', () => {
 
 test.each(encodings)('an error compressed with %s is decoded, and delivered uncompressed', async (name, encode) => {
   const expectations = [
-    [encode('<h1>Gone &mdash; for good</h1>'), 'Gone — for good'],
+    [encode('<title>Gone for good</title>'), 'Internal Server Error: Gone for good'],
     [encode('0'.repeat(2_000_000)), 'Internal Server Error'],
     [Buffer.from('not what it says'), 'Internal Server Error'],
   ] as const
