@@ -1,9 +1,13 @@
 /** The processes of a run, wherever they went, and the ports on which they listen. */
 import { execFile } from 'node:child_process'
 import { readdir, readFile, readlink } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
+
+/** The parent of the kernel's own threads, which have no environment. */
+const KERNEL = 2
 
 interface ProcessFacts {
   readonly pid: number
@@ -36,8 +40,7 @@ async function processesOfLinux(mark: string): Promise<readonly ProcessFacts[]> 
       // The name, in brackets, may have spaces and brackets of its own.
       const [state, ...numbers] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const [parent = 0, group = 0, session = 0] = numbers.map(Number)
-      // Those of other users cannot be read.
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+      const environment = parent === KERNEL ? '' : await environmentOf(pid)
       const isMarked = environment.split('\0').includes(mark)
       // A zombie has ended.
       return state === 'Z' ? [] : [{ pid: Number(pid), parent, group, session, isMarked }]
@@ -46,6 +49,17 @@ async function processesOfLinux(mark: string): Promise<readonly ProcessFacts[]> 
     }
   }
   return (await Promise.all(ids.map(read))).flat()
+}
+
+/** While the system loads a process's program, its environment is empty for a moment. */
+async function environmentOf(pid: string): Promise<string> {
+  for (let looks = 0; looks < 5; looks++) {
+    // Those of other users cannot be read.
+    const text = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => undefined)
+    if (text !== '') return text ?? ''
+    await setTimeout(5)
+  }
+  return ''
 }
 
 /** As on macOS, where `-E` shows environments. Sessions have no number there. */

@@ -47,7 +47,6 @@ test('--jobs is refused where all runs share something', async () => {
 })
 
 test('nothing that a run has started stays behind: no daemon in a session of its own, and nothing below timeout', async () => {
-  // The daemon writes its number, and would go on asking for ever.
   const app = `
 import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
@@ -57,15 +56,13 @@ appendFileSync('pids', daemon.pid + '\\n')
 daemon.unref()
 process.exit(0)
 `
-  const daemon = `setInterval(async () => { await fetch(process.env.PLATFORM_BASE_URL + '/health').catch(() => {}) }, 10)`
-  const files = { 'app.mjs': app, 'daemon.mjs': daemon }
+  const files = { 'app.mjs': app, 'daemon.mjs': 'setInterval(() => {}, 1000)' }
   const { dir, ended } = start(
     ['exec', '--adversary', '--faults', 'status-400,status-401', '--', 'timeout', '60', process.execPath, 'app.mjs'],
     { files },
   )
   const { stdout } = await ended
-  // What the daemon asks may be a call of its own.
-  expect(stdout).toMatch(/[24] runs with a fault/)
+  expect(stdout).toContain('2 runs with a fault')
   const pids = readFileSync(path.join(dir, 'pids'), 'utf8').trim().split('\n').map(Number)
   expect(pids).toHaveLength(1)
   // The system may need a moment to forget a process that has ended.
@@ -92,8 +89,7 @@ test('asks', async () => {
       { files },
     )
     const { stdout } = await ended
-    // What the daemon asks may be a call of its own.
-    expect(stdout).toMatch(/[24] runs with a fault/)
+    expect(stdout).toContain('2 runs with a fault')
     return readFileSync(path.join(dir, 'ran'), 'utf8').trim().split(' ').sort()
   }
   expect(await ranFiles()).toEqual(['one', 'one', 'two', 'two'])
