@@ -1,12 +1,9 @@
-/** `npm test`: runs vitest. `--all` also runs what only CI does; `--slow` reports where the time went. */
+/**
+ * `npm test`: runs vitest. `--all` also runs what only CI does, `--rest` runs that alone, with the files that are named; `--slow` reports where
+ * the time went.
+ */
 import { argv } from 'node:process'
-
-/** Takes long, and is rarely what breaks. */
-const onlyInCi = {
-  'test/mcp/conformance.test.ts': 'the conformance suite of MCP',
-  'test/package/packed.test.ts': 'the commands on the pages of docs/, in a packed package',
-  'test/dashboard/{activity,answers,people,try}.test.ts': "the dashboard's long stories",
-}
+import { filesOf, leftOut } from './left-out.js'
 
 const take = flag => {
   const at = argv.indexOf(flag)
@@ -14,10 +11,12 @@ const take = flag => {
 }
 
 if (take('--slow')) argv.push('--reporter=default', '--reporter=./test/slowest.ts')
+const files = Object.keys(leftOut).flatMap(filesOf)
 const isAll = take('--all') || argv.slice(2).some(word => !word.startsWith('-'))
-if (!isAll) {
-  argv.push(...Object.keys(onlyInCi).map(files => `--exclude=${files}`))
-  const left = new Intl.ListFormat('en-GB').format(Object.values(onlyInCi))
+if (take('--rest')) argv.push(...files)
+else if (!isAll) {
+  argv.push(...files.map(file => `--exclude=${file.replace(/\/$/, '/**')}`))
+  const left = new Intl.ListFormat('en-GB').format(Object.values(leftOut))
   process.on('exit', () => console.log(`Not tested: ${left}. They take minutes; npm test -- --all and CI run them.`))
 }
 argv.splice(2, 0, 'run')

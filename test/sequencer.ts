@@ -1,10 +1,10 @@
 /** The order of the test files, for vitest's configuration. */
 import { createHash } from 'node:crypto'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { filesOf, leftOut } from './left-out.js'
 
-/** Files that take ten seconds or more. */
-const long =
-  /\/(dashboard\/(accessibility|controls|playground|playground-accessibility|request-history|requests)|state\/(replicas|revoked)|package\/(package|playwright)|mcp\/conformance|cli\/exec|docs)\.test\.ts$/
+/** They take longest. */
+const long = Object.keys(leftOut).flatMap(filesOf)
 
 /** Runs the longest files first, so that none of them runs alone at the end; the others in random order, by the seed of the run. */
 export class LongestFirst extends BaseSequencer {
@@ -16,4 +16,4 @@ export class LongestFirst extends BaseSequencer {
 }
 
 const placeOf = ({ moduleId }: TestSpecification, seed: number) =>
-  `${long.test(moduleId) ? 0 : 1} ${createHash('sha1').update(`${seed} ${moduleId}`).digest('hex')}`
+  `${long.some(part => moduleId.includes(part)) ? 0 : 1} ${createHash('sha1').update(`${seed} ${moduleId}`).digest('hex')}`

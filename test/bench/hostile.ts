@@ -91,6 +91,18 @@ function called(
   }
 }
 
+/** What a pattern that reads twice would read for ever; the journal, which is asked for, looks for secrets in it. */
+const repeated = [
+  ...['\\', '"', '%25', '\\u0070', '\n', '\r\n', 'data: ', ' ', '\t', '0', '[', ']', '{', '{"a":', '}', ',', '&', '='],
+  ...['a=', '://', '@', 'a:b@', 'name="', '-', '--X', 'eyJ', 'sk-', 'password: ', '{{', '<a ', '/*', 'é', 'standin:'],
+]
+const repeating = Object.fromEntries(
+  repeated.map((part): readonly [string, readonly Hostile[]] => [
+    `400 kB of ${JSON.stringify(part)}`,
+    [{ body: saying(part.repeat(400_000 / part.length)) }, { path: '/__standin/journal?limit=1', method: 'GET' }],
+  ]),
+)
+
 const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'a harmless request, for comparison': { body: hello },
   'tools nested 6,000 levels deep, streamed': {
@@ -161,6 +173,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
     { when: {}, reply: { text: '{{ user }}' } },
     saying('word '.repeat(800_000), { stream: true }),
   ),
+  ...repeating,
   'an e-mail address of many at signs': {
     ...{ path: '/auth/v1/signup', headers: { apikey: developmentPublishableKey } },
     body: { email: 'a@'.repeat(450_000), password: 'correct horse' },
