@@ -223,19 +223,15 @@ export const noSuchRule = (id: string) =>
   refusal(404, 'no_such_rule', `There is no rule with the id ${quotedStart(id, 200)}.`)
 
 export const tooManyFaults = (most: number) =>
-  refusal(409, 'too_many_faults', `At most ${most} faults can be waiting. Remove some: DELETE /__standin/faults.`)
+  refusal(409, 'too_many_faults', `At most ${most} faults can be waiting. Remove some: POST /__standin/reset.`)
 
 export const tooManyRules = (most: number) =>
   refusal(
     409,
     'too_many_rules',
-    `At most ${most} rules can be added while Standin runs. Remove some: DELETE /__standin/replies.`,
+    `At most ${most} rules can be added while Standin runs. Remove some: POST /__standin/reset.`,
   )
 
-export const noSuchFault = (id: string) =>
-  refusal(404, 'no_such_fault', `There is no waiting fault with the id ${quotedStart(id, 40)}.`)
-
-/** `why` continues the sentence. */
 export const notForARule = (why: string) =>
   refusal(409, 'not_for_a_rule', `No rule can be created from this exchange, because ${why}.`)
 

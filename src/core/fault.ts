@@ -260,11 +260,6 @@ export type FaultCall = v.InferOutput<typeof faultCallSchema>
 
 export const randomFaults = list(randomFaultSchema, 'faults')
 
-/** What the control API accepts to change them. */
-export const randomFaultsChange = closed({
-  random: described(randomFaults, 'All random faults. They replace the previous ones.'),
-})
-
 /** The default message for each status. */
 const faultMessages: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood.',

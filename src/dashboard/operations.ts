@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { arrayOf, closed, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
 import { operation, type ValueOf } from '../control/operation.js'
 import { isLoopback } from '../core/origins.js'
-import { clockState } from '../http/operations.js'
+import { clockState } from '../http/settings-operations.js'
 import { keyOperations } from '../keys/operations.js'
 
 const config = closed({

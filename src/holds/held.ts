@@ -1,7 +1,6 @@
 /** What a hold does to a request: it waits before its answer is made, or between the pieces of its answer. */
 import type { ServerResponse } from 'node:http'
 import { dataOf, wholeEvents } from '../chat/events.js'
-import { uptimeMs } from '../core/clock.js'
 import { quotedStart, refusal } from '../core/errors.js'
 import type { Outcome, RequestContext } from '../core/exchange.js'
 import { madeError } from '../core/fault.js'
@@ -163,17 +162,8 @@ const withoutLength = (headers: readonly string[]): string[] =>
 
 /** The requests that are under way, for the control API. */
 export const requestsUnderWay = (open: () => Iterable<RequestContext<HeldRequest>>, holds: Holds): UnderWay => ({
-  list: scope =>
-    [...open()]
-      .filter(({ exchange }) => scope === undefined || exchange.scope === scope)
-      .map(({ number, exchange, held }) => ({
-        id: String(number),
-        method: exchange.method,
-        path: exchange.path,
-        scope: exchange.scope,
-        forMs: Math.round(uptimeMs() - exchange.startedMs),
-        hold: held?.isWaiting ? held.id : null,
-      })),
+  list: () =>
+    Array.from(open(), ({ number, held }) => ({ id: String(number), hold: held?.isWaiting ? held.id : null })),
   hold(id) {
     const context = [...open()].find(({ number }) => String(number) === id)
     if (!context || context.response.writableEnded || context.exchange.isWebSocket) throw noSuchRequest(id)

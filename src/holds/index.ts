@@ -257,4 +257,4 @@ const answerHasBegun = () =>
   refusal(409, 'answer_has_begun', 'Only a request that waits before its answer can fail. Use cut or end.')
 
 const tooManyHolds = () =>
-  refusal(409, 'too_many_holds', `There can be at most ${MOST_HOLDS} holds. Remove some: DELETE /__standin/holds.`)
+  refusal(409, 'too_many_holds', `There can be at most ${MOST_HOLDS} holds. Remove some: POST /__standin/reset.`)

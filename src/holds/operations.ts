@@ -1,30 +1,38 @@
-/** Operations on holds, and on the requests that are under way. */
+/** Operations on holds. */
 import * as v from 'valibot'
-import { closed, described, integer, number, orNull, text, word } from '../check/forms.js'
-import { dataOf, operation, scopeQuery, type ValueOf } from '../control/operation.js'
+import { closed, described, integer, optional, text, word } from '../check/forms.js'
+import { dataOf, operation, scopeQuery } from '../control/operation.js'
 import { holdActionSchema, holdCallSchema, holdStateSchema } from './call.js'
 import { type Holds, noSuchHold } from './index.js'
 
-const requestUnderWay = closed({
+/** A request that is under way. */
+interface RequestUnderWay {
   /** Its number among all requests since the start. The journal, which it enters when it has ended, has ids of its own. */
-  id: text,
-  method: text,
-  path: text,
-  scope: text,
-  /** How long ago it began. */
-  forMs: number,
+  readonly id: string
   /** The hold at which it waits. */
-  hold: orNull(text),
-})
+  readonly hold: string | null
+}
 
 /** The requests that are under way. */
 export interface UnderWay {
-  list(scope?: string): readonly ValueOf<typeof requestUnderWay>[]
+  list(): readonly RequestUnderWay[]
   /** Holds a request from its next piece on. Throws a 404 if it has ended. */
   hold(id: string): { readonly id: string }
 }
 
 const id = closed({ id: text })
+
+const holdOrRequest = v.pipe(
+  closed({
+    ...holdCallSchema.entries,
+    request: optional(text, 'The id of a request that is under way, which is held from its next piece on.'),
+  }),
+  v.check(
+    ({ request, on, when, name, after, times }) =>
+      request === undefined || ((on ?? when ?? name) === undefined && after === 0 && times === 1),
+    'has request, which is already under way, and next to it what is for the next ones.',
+  ),
+)
 
 const waitQuery = closed({
   wait: v.optional(
@@ -37,7 +45,7 @@ const waitQuery = closed({
   timeoutMs: v.optional(described(integer(0, 60_000, 'milliseconds'), 'How long it waits at most.'), 30_000),
 })
 
-export const holdOperations = ({ holds }: { readonly holds: Holds }) => ({
+export const holdOperations = ({ holds, underWay }: { readonly holds: Holds; readonly underWay: UnderWay }) => ({
   listHolds: operation({
     at: 'GET /holds',
     does: 'Lists the holds, with how many requests have reached them and how many wait.',
@@ -48,10 +56,13 @@ export const holdOperations = ({ holds }: { readonly holds: Holds }) => ({
   addHold: operation({
     at: 'POST /holds',
     does: 'Holds the next matching requests, before their answer or after some of its pieces, until they are let go.',
-    body: holdCallSchema,
+    body: holdOrRequest,
     returns: id,
     status: 201,
-    run: ({ body, scope }) => holds.add({ scope, ...body }),
+    run({ body: { request, ...call }, scope }) {
+      if (request === undefined) return holds.add({ scope, ...call })
+      return underWay.hold(request)
+    },
   }),
   getHold: operation({
     at: 'GET /holds/{id}',
@@ -72,22 +83,5 @@ export const holdOperations = ({ holds }: { readonly holds: Holds }) => ({
     run({ id }) {
       if (!holds.remove(id)) throw noSuchHold(id)
     },
-  }),
-})
-
-export const underWayOperations = ({ underWay }: { readonly underWay: UnderWay }) => ({
-  listRequestsUnderWay: operation({
-    at: 'GET /requests',
-    does: 'Lists the requests that are under way, the oldest first.',
-    query: scopeQuery,
-    returns: dataOf(requestUnderWay),
-    run: ({ scope }) => ({ data: underWay.list(scope) }),
-  }),
-  holdRequest: operation({
-    at: 'POST /requests/{id}/hold',
-    does: 'Holds a request that is under way, from its next piece on.',
-    returns: id,
-    status: 201,
-    run: ({ id }) => underWay.hold(id),
   }),
 })

@@ -43,5 +43,5 @@ export const modesByEndpoint = v.pipe(
   ),
 )
 
-/** What the control API accepts to change the mode. */
+/** A mode, and the modes of single endpoints. */
 export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })

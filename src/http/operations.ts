@@ -1,27 +1,25 @@
 /** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
-import { boolean, closed, isMoment, number, objectOf, optional, text, word } from '../check/forms.js'
+import { boolean, closed, objectOf, optional, text, word } from '../check/forms.js'
 import { violationOperations } from '../contract/violations.js'
 import { operation, scopeQuery, type ValueOf } from '../control/operation.js'
-import { type Clock, isOnClock } from '../core/clock.js'
-import { invalidRequest } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { ownNames } from '../environment/names.js'
 import { faultOperations } from '../faults/operations.js'
-import { holdOperations, underWayOperations } from '../holds/operations.js'
+import { holdOperations } from '../holds/operations.js'
 import { journalOperations, metricOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
 import { mcpOperations } from '../mcp/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { repairOperations } from '../repairs/operations.js'
-import { draftOperations, ruleOperations, testOperations } from '../replies/operations.js'
+import { exchangeOperations, ruleOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { sharedRunOperations } from '../run/operations.js'
 import { scopeOperations } from '../scopes/operations.js'
 import { situationOperations } from '../situation/operations.js'
 import { accountOperations, outboxOperations, sessionOperations, userOperations } from '../supabase/operations.js'
 import { tableOperations } from '../tables/operations.js'
-import { modeOperations, steeringOperations } from './mode-operations.js'
+import { settingsOperations } from './settings-operations.js'
 
 interface PlatformParts {
   /** Public to anyone who can reach the address, so it contains no keys. */
@@ -30,7 +28,6 @@ interface PlatformParts {
     readonly scope?: string | undefined
     readonly state?: boolean | undefined
   }) => Promise<void>
-  readonly clock: Clock
   /** The keys that the banner prints. */
   readonly credentials: () => Promise<Credentials>
   /** The OpenAPI document of the current configuration, made on request. */
@@ -41,49 +38,7 @@ const keys = { anonKey: text, serviceKey: text, apiKey: text, publishableKey: te
 const credentials = closed({ ...keys, env: ownNames })
 type Credentials = ValueOf<typeof credentials>
 
-const momentForm = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
-
-/** NaN if it is not a valid time. */
-function msOf(written: string | number): number {
-  if (typeof written === 'number') return Number.isInteger(written) ? written : Number.NaN
-  return isMoment(written) ? Date.parse(written) : Number.NaN
-}
-
-const moment = v.pipe(
-  v.union([text, number], momentForm),
-  v.check(written => isOnClock(msOf(written)), momentForm),
-  v.transform(msOf),
-)
-
-const millisecondsForm = 'a whole number of milliseconds'
-
-/** The changes are applied in this order. */
-const clockRequest = closed({
-  now: optional(moment, 'The time to set: an ISO 8601 time, or milliseconds since 1970.'),
-  advanceMs: optional(
-    v.pipe(v.number(millisecondsForm), v.safeInteger(millisecondsForm)),
-    'How far to move the clock forward; negative for backward.',
-  ),
-  frozen: optional(boolean, 'Whether the clock is stopped.'),
-  reset: optional(v.literal(true, 'true, or left out'), 'Sets the clock to the real time again and lets it run.'),
-})
-
-/** Applies all of the changes, or none. */
-function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typeof clockRequest>): void {
-  if (advanceMs !== undefined && !isOnClock((now ?? clock.now()) + advanceMs)) {
-    throw invalidRequest(`advanceMs must lead to a time from 1970 to 9000; ${advanceMs} does not.`)
-  }
-  // Freezes the clock before setting it, so that it stays at exactly that time.
-  if (frozen === true) clock.freeze()
-  if (now !== undefined) clock.set(now)
-  if (advanceMs !== undefined) clock.advance(advanceMs)
-  if (frozen === false) clock.run()
-  if (reset) clock.reset()
-}
-
-export const clockState = closed({ now: text, frozen: boolean, offsetMs: number })
-
-const platformOperations = ({ readiness, reset, clock, credentials: printed, document }: PlatformParts) => ({
+const platformOperations = ({ readiness, reset, credentials: printed, document }: PlatformParts) => ({
   getReady: operation({
     at: 'GET /ready',
     does: 'Answers as soon as the platform is ready.',
@@ -101,22 +56,6 @@ const platformOperations = ({ readiness, reset, clock, credentials: printed, doc
     }),
     isBodyOptional: true,
     run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
-  }),
-  getClock: operation({
-    at: 'GET /clock',
-    does: 'Returns the clock by which tokens, keys, sessions, codes and limits expire.',
-    returns: clockState,
-    run: () => clock.state(),
-  }),
-  setClock: operation({
-    at: 'PUT /clock',
-    does: 'Changes the clock.',
-    body: clockRequest,
-    returns: clockState,
-    run({ body }) {
-      changeClock(clock, body)
-      return clock.state()
-    },
   }),
   getCredentials: operation({
     at: 'GET /credentials',
@@ -143,18 +82,15 @@ const groups = [
   userOperations,
   allKeyOperations,
   metricOperations,
-  modeOperations,
+  settingsOperations,
   situationOperations,
   faultOperations,
   holdOperations,
-  underWayOperations,
-  steeringOperations,
   recordingOperations,
   repairOperations,
   accountOperations,
   sessionOperations,
-  draftOperations,
-  testOperations,
+  exchangeOperations,
   ruleOperations,
   resourceOperations,
   mcpOperations,

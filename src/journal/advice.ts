@@ -82,7 +82,7 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
   ['refresh_token_not_found', signInAgain],
   ['refresh_token_already_used', signInAgain],
   ['refused_by_live', 'Sign in to the live auth backend again. Only its tokens are accepted here.'],
-  ['token_not_yet_valid', 'Check its nbf claim and the clock (GET /__standin/clock).'],
+  ['token_not_yet_valid', 'Check its nbf claim and the clock (GET /__standin/settings).'],
   ['token_without_expiry', useTokenOfThisBackend],
   ['mistyped_claim', useTokenOfThisBackend],
   ['alg_not_allowed', useTokenOfThisBackend],

@@ -68,12 +68,6 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     returns: closed({ id: text }),
     run: async ({ id, body: { body } }) => ({ id: await reader.sendAgain(id, { body }) }),
   }),
-  getExchangeAsCurl: operation({
-    at: 'GET /journal/{id}/curl',
-    does: 'Returns a curl command that repeats the request, with credentials from the environment.',
-    returns: 'text/plain',
-    run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', reader.curl(id)),
-  }),
 })
 
 /** The metrics of this process, in the format that Prometheus scrapes. */

@@ -112,7 +112,7 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
     mcp: runtime.mcp.servers,
     tables: runtime.tables.rows,
     accounts: forTests,
-    steering: settings,
+    settings,
     rules: { ...rules.rules, explain: rules.explain },
     async draftRule(exchange: Exchange, source: DraftSource) {
       // A path may have a secret in it, and so may what is said about a body.

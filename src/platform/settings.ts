@@ -4,7 +4,7 @@ import { ProblemsError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { ResetOptions } from '../core/part.js'
-import type { NamedUsage } from '../http/mode-operations.js'
+import type { NamedUsage } from '../http/settings-operations.js'
 import type { Counters, LimitUsage } from '../limits/index.js'
 import type { Changeable, Changes, LimitsChange, Setting } from '../limits/options.js'
 import type { State, Tables } from '../state/rows.js'
@@ -51,7 +51,7 @@ function survivingChanges(changes: Changes, before: LoadedConfig, after: LoadedC
 function requireModels(pace: PaceChange | undefined, known: readonly string[]): void {
   const unknown = Object.keys(pace?.models ?? {}).find(id => !known.includes(id))
   if (unknown === undefined) return
-  const sentence = `models[${JSON.stringify(unknown.slice(0, 100))}] is no model here.${didYouMean(unknown, known)}`
+  const sentence = `pace.models[${JSON.stringify(unknown.slice(0, 100))}] is no model here.${didYouMean(unknown, known)}`
   throw new ProblemsError([{ origin: 'pace', sentence }])
 }
 
@@ -67,11 +67,16 @@ interface Dependencies {
 export function createSettings({ loaded, counters, state, apply }: Dependencies) {
   let changes: Changes = {}
 
-  /** Changes some settings; `undefined` restores the configured value. Throws a ProblemsError for an unknown model. */
+  /** Throws a ProblemsError for an unknown model. */
+  const requireValid = ({ pace }: Changes) =>
+    requireModels(
+      pace,
+      loaded().config.models.map(({ id }) => id),
+    )
+
+  /** Changes some settings; `undefined` restores the configured value. */
   function change(next: Changes): void {
     const { config } = loaded()
-    const known = config.models.map(({ id }) => id)
-    requireModels(next.pace, known)
     changes = { ...changes, ...next, ...(next.pace && { pace: changedPace(next.pace, config) }) }
     apply(changes)
   }
@@ -84,6 +89,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
       const current = settingsInForce(config, changes)[name]
       return { inForce: current, configured, isChanged: !isDeepStrictEqual(current, configured) }
     },
+    requireValid,
     change,
     /** What each credential has used of its limits in the current minute. */
     usage: () => withNames(state, counters.all()),

@@ -23,7 +23,7 @@ import {
   TextAnswer,
   type ValueOf,
 } from '../control/operation.js'
-import { noSuchExchange, noSuchRule } from '../core/errors.js'
+import { noSuchExchange, noSuchRule, notFound } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import { testOf } from './as-test.js'
@@ -149,12 +149,6 @@ export const ruleOperations = ({ rules }: RuleParts) => ({
       return { data: await rules.addSent(rule, scope) }
     },
   }),
-  removeRules: operation({
-    at: 'DELETE /replies',
-    does: 'Removes the rules that were added, or those of one scope.',
-    query: scopeQuery,
-    run: ({ scope }) => void rules.remove({ scope }),
-  }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
     does: 'Removes a rule that was added.',
@@ -207,10 +201,14 @@ interface TestedBrief {
   readonly path: string
 }
 
-interface DraftParts {
-  readonly rules: Pick<RunningRules, 'addSent' | 'explain'>
+interface ExchangeParts {
+  readonly rules: Pick<RunningRules, 'explain'>
   /** Drafts a rule that repeats the answer to a request. Rejects with a PlatformError that says why that is not possible. */
   readonly draftRule: (exchange: Exchange, source: DraftSource) => Promise<Draft>
+  readonly reader: {
+    /** Throws a 404 for an exchange that the journal does not have. */
+    curl(id: string): string
+  }
   readonly journal: {
     find(id: string): { readonly exchange: Exchange } | undefined
     get(id: string, shownBytes?: number): DraftSource | undefined
@@ -218,26 +216,36 @@ interface DraftParts {
   }
 }
 
+const asText = (text: string) => new TextAnswer('text/plain; charset=utf-8', text)
+
 /** Operations that need the journal, because they are about its exchanges. */
-export function draftOperations({ draftRule, rules, journal }: DraftParts) {
+export function exchangeOperations({ draftRule, rules, journal, reader }: ExchangeParts) {
   function found(id: string) {
     const [kept, source] = [journal.find(id), journal.get(id, Number.POSITIVE_INFINITY)]
     if (!kept || !source) throw noSuchExchange(id)
     return [kept.exchange, source] as const
   }
 
-  const body = closed({ exchange })
+  async function asRule(id: string): Promise<string> {
+    const { yaml, remarks } = await draftRule(...found(id))
+    return remarks.map(remark => `# ${remark}\n`).join('') + yaml
+  }
+
+  function asTest(id: string, isWholeRun = false): Promise<string> {
+    const all = journal.briefs()
+    const wanted = all.find(one => one.id === id)
+    if (!wanted) throw noSuchExchange(id)
+    const steps = all.filter(one => (isWholeRun ? one.run === wanted.run : one.id === id))
+    return testOf(
+      steps.map(one => {
+        const [exchange, source] = found(one.id)
+        const title = one.prompt ?? `${one.method} ${one.path}`
+        return { source, draft: () => draftRule(asShown(exchange, source), source), title }
+      }),
+    )
+  }
+
   return {
-    draftRule: operation({
-      at: 'POST /replies/draft',
-      does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
-      body,
-      returns: closed({ yaml: text, remarks: arrayOf(text) }),
-      async run({ body }) {
-        const { yaml, remarks } = await draftRule(...found(body.exchange))
-        return { yaml, remarks }
-      },
-    }),
     tryRules: operation({
       at: 'POST /replies/try',
       does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
@@ -246,6 +254,18 @@ export function draftOperations({ draftRule, rules, journal }: DraftParts) {
       async run({ body: { exchange, request, ...attempt }, scope }) {
         const sent = exchange === undefined ? request : found(exchange)[1].request
         return rules.explain({ scope, ...attempt, request: sent })
+      },
+    }),
+    getExchangeAs: operation({
+      at: 'GET /journal/{id}/{form}',
+      does: 'Writes an exchange as `curl`, a command that repeats the request with credentials from the environment; as `test`, a vitest test that repeats it and expects its answer; or as `rule`, which repeats its answer.',
+      query: closed({ run: optional(boolean, 'As a test: all requests of its run.') }),
+      returns: 'text/plain',
+      async run({ id, form, query }) {
+        if (form === 'curl') return asText(reader.curl(id))
+        if (form === 'test') return asText(await asTest(id, query.run))
+        if (form === 'rule') return asText(await asRule(id))
+        throw notFound()
       },
     }),
   }
@@ -257,28 +277,3 @@ function asShown(exchange: Exchange, { request: { query = '', body } }: DraftSou
   const headers = { ...exchange.headers, 'content-type': 'application/json' }
   return { ...exchange, query, headers, body: text === undefined ? undefined : Buffer.from(text), chat: undefined }
 }
-
-/** Writes exchanges as tests. */
-export const testOperations = ({ draftRule, journal }: Omit<DraftParts, 'rules'>) => ({
-  getExchangeAsTest: operation({
-    at: 'GET /journal/{id}/test',
-    does: 'Returns a vitest test that repeats the request and expects its answer. It runs as it is.',
-    query: closed({ run: optional(boolean, 'All requests of its run.') }),
-    returns: 'text/plain',
-    async run({ id, query }) {
-      const all = journal.briefs()
-      const wanted = all.find(one => one.id === id)
-      if (!wanted) throw noSuchExchange(id)
-      const steps = all
-        .filter(one => (query.run ? one.run === wanted.run : one.id === id))
-        .flatMap(one => {
-          const [kept, source] = [journal.find(one.id), journal.get(one.id, Number.POSITIVE_INFINITY)]
-          const title = one.prompt ?? `${one.method} ${one.path}`
-          return kept && source
-            ? [{ source, draft: () => draftRule(asShown(kept.exchange, source), source), title }]
-            : []
-        })
-      return new TextAnswer('text/plain; charset=utf-8', await testOf(steps))
-    },
-  }),
-})

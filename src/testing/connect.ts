@@ -93,7 +93,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       environmentFor({ ...connection, loaded }, { folders: ['.'], env: process.env }).variables,
     ) as TestEnvironment,
     get mode() {
-      return control('GET /mode').then(({ mode }) => mode)
+      return control('GET /settings').then(({ mode }) => mode)
     },
     signIn: async (user = {}) => testSessionOf(await control('POST /sessions', { body: signInOptions(user) })),
     signInWith: async (provider, account = {}) =>
@@ -117,7 +117,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     reset: async (options = {}) => control('POST /reset', { body: resetOptions(options) }),
     receipt: async () => (await control('GET /receipt')) ?? undefined,
     violations: async () => (await control('GET /violations')).data,
-    switchMode: async (mode, modes = {}) => void (await control('PUT /mode', { body: { mode, modes } })),
+    switchMode: async (mode, modes = {}) => void (await control('PUT /settings', { body: { mode, modes } })),
   }
 }
 
@@ -282,9 +282,9 @@ function poll(changed: () => void): () => void {
 }
 
 function clockOf(control: Control): SharedClock {
-  const state = () => control('GET /clock')
-  const change = async (body: { now?: number; advanceMs?: number; frozen?: boolean; reset?: true }) =>
-    void (await control('PUT /clock', { body }))
+  const state = () => control('GET /settings').then(({ clock }) => clock)
+  const change = async (clock: { now?: number; advanceMs?: number; frozen?: boolean; reset?: true }) =>
+    void (await control('PUT /settings', { body: { clock } }))
   return {
     now: async () => Date.parse((await state()).now),
     set: async time => change({ now: requireClockTime(time) }),

@@ -22,14 +22,15 @@ interface Operation {
 /** Bodies that would change something if they got through. */
 const bodies: Readonly<Record<string, object>> = {
   '/dashboard/api/keys': { name: 'foreign' },
-  '/__standin/mode': { mode: 'replay' },
-  '/__standin/faults/random': { random: [{ fault: { status: 500 }, probability: 1 }] },
+  '/__standin/settings': {
+    mode: 'replay',
+    pace: { firstTokenMs: 9999 },
+    limits: { requestsPerMinute: 1 },
+    clock: { frozen: true },
+  },
   '/__standin/faults': { fault: { status: 500 } },
-  '/__standin/pace': { firstTokenMs: 9999 },
-  '/__standin/limits': { requestsPerMinute: 1 },
   '/__standin/recordings': { exchange: '1' },
   '/__standin/replies': { reply: { text: 'foreign' } },
-  '/__standin/clock': { frozen: true },
   '/__standin/tokens': { role: 'service' },
 }
 
@@ -75,12 +76,12 @@ function operationsOf({ url }: Scene): readonly Operation[] {
 
 /** The current state of everything that can be changed. */
 async function everythingOf({ ask }: Scene): Promise<unknown> {
-  const paths = ['mode', 'faults', 'faults/random', 'pace', 'limits', 'replies', 'recordings', 'sessions', 'state']
+  const paths = ['situation', 'replies', 'recordings', 'sessions', 'state']
   const read = async (path: string) => [path, await (await ask(`/__standin/${path}`, { bearer: null })).json()] as const
   // Only /health, because a browser requests favicons on its own, which the platform does not have.
   const kept = await read('journal?path=/health')
-  const { frozen, offsetMs } = (await read('clock'))[1] as Record<string, unknown>
-  return [...(await Promise.all(paths.map(read))), kept, ['clock', frozen, offsetMs]]
+  const { clock, ...settings } = (await read('settings'))[1] as Record<string, Record<string, unknown>>
+  return [...(await Promise.all(paths.map(read))), kept, settings, clock?.frozen, clock?.offsetMs]
 }
 
 /**
@@ -190,8 +191,7 @@ inBrowser('a page of another origin can neither read nor change anything through
   expect(await page.evaluate(attackOn(operations))).toEqual([])
   expect(await everythingOf(platform)).toEqual(before)
   // A request from here does change something, so an attack would have been noticed.
-  await post('/__standin/clock', {})
-  await platform.ask('/__standin/faults', { method: 'DELETE', bearer: null })
+  await post('/__standin/faults', { fault: { status: 418 } })
   expect(await everythingOf(platform)).not.toEqual(before)
 })
 

@@ -132,7 +132,7 @@ test('a message says whether its code still works: it was used, has expired, or 
   await fetch(String(link), { redirect: 'manual' })
   expect(await states()).toEqual(['used', 'replaced'])
   await recover(platform, 'grace@example.com')
-  await send(platform, 'PUT', '/clock', { advanceMs: 3_600_001 })
+  await send(platform, 'PUT', '/settings', { clock: { advanceMs: 3_600_001 } })
   expect(await states()).toEqual(['expired', 'used', 'expired'])
 })
 

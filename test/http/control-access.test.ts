@@ -94,7 +94,8 @@ test('a part of the token and an API key are refused, and the error names the co
     const error = expect.stringContaining('Add the header "Authorization: Bearer <control token>"')
     expect([response.status, response.body]).toEqual([status, { error }])
   }
-  expect((await get(url, '/__standin/faults', bearer(controlToken))).body).toEqual({ data: [] })
+  const { body } = await get(url, '/__standin/situation', bearer(controlToken))
+  expect(body.data).toEqual([{ what: 'mode', says: 'emulate', undo: null }])
 })
 
 test('with the token it answers under any host name, as containers need', async () => {

@@ -83,8 +83,10 @@ async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>>
     if (!('get' in methods) || handsOutSecrets.has(path)) continue
     const ids = path.includes('{id}') ? data.map(({ id }) => id) : ['']
     for (const id of ids) {
-      const one = path.replace('/__standin/', '').replace('{id}', id)
-      texts.set(one, await control(one))
+      for (const form of path.includes('{form}') ? ['curl', 'test', 'rule'] : ['']) {
+        const one = path.replace('/__standin/', '').replace('{id}', id).replace('{form}', form)
+        texts.set(one, await control(one))
+      }
     }
   }
   texts.set('journal?limit', await control('journal?limit=1000'))
@@ -182,8 +184,7 @@ test('a draft of a stream repeats what may be shown of it', async () => {
   )
   const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: spelt.live } })
   await (await platform.chat({ ...hello, stream: true })).text()
-  const sent = { method: 'POST', headers: json, body: '{"exchange":"1"}' }
-  const draft = await (await fetch(`${platform.url}/__standin/replies/draft`, sent)).text()
+  const draft = await (await fetch(`${platform.url}/__standin/journal/1/rule`)).text()
   expect(draft).toContain('The key is [key-1] now.')
 })
 

@@ -23,16 +23,11 @@ async function lastId({ ask }: Pick<Scene, 'ask'>) {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
-interface Draft {
-  readonly yaml: string
-  readonly remarks: readonly string[]
-}
-
 /** A draft from the last exchange. */
-async function draftOfLast(platform: Client): Promise<Draft> {
-  const response = await post(platform, '/draft', { exchange: await lastId(platform) })
+async function draftOfLast(platform: Client): Promise<string> {
+  const response = await platform.ask(`/__standin/journal/${await lastId(platform)}/rule`, bare)
   expect(response.status).toBe(200)
-  return (await response.json()) as Draft
+  return response.text()
 }
 
 /** Adds the rules of a draft, as if they were in a file. */
@@ -64,7 +59,7 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
   const platform = await inFrontOf(completion({ content: 'Paris, of course.' }))
   const request = { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
   const first = await messageIn(await platform.chat(request))
-  const { yaml, remarks } = await draftOfLast(platform)
+  const yaml = await draftOfLast(platform)
   expect(parse(yaml)).toEqual([
     {
       name: 'what-is-the-capital-of-france',
@@ -72,7 +67,7 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
       reply: { text: 'Paris, of course.' },
     },
   ])
-  expect(remarks).toEqual([])
+  expect(yaml).not.toContain('#')
   platform.switchMode('emulate')
   expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(request))).toMatchObject(first ?? {})
@@ -82,7 +77,7 @@ test('an answer with template tags, also with the end of raw text, is drafted an
   const content = 'Use {% raw %}{{ name }}{% endraw %}, {%- endraw -%} or {{ name }}.'
   const platform = await inFrontOf(completion({ content }))
   await messageIn(await platform.chat(hello))
-  const { yaml } = await draftOfLast(platform)
+  const yaml = await draftOfLast(platform)
   platform.switchMode('emulate')
   expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
@@ -107,7 +102,7 @@ test('a drafted rule that calls a tool does not match the result of that call', 
   const drafts: string[] = []
   for (const request of [first, second]) {
     await messageIn(await platform.chat(request))
-    drafts.push((await draftOfLast(platform)).yaml)
+    drafts.push(await draftOfLast(platform))
   }
   platform.switchMode('emulate')
   for (const yaml of drafts) expect((await add(platform, yaml)).status).toBe(201)
@@ -123,7 +118,7 @@ test('secrets stay out of the draft, which still answers the whole request and n
   const platform = await inFrontOf(completion({ content: `Your key is ${secret}.` }))
   const request = { ...hello, messages: [{ role: 'user', content: `${secret} is my key, is it good?` }] }
   await messageIn(await platform.chat(request))
-  const { yaml } = await draftOfLast(platform)
+  const yaml = await draftOfLast(platform)
   expect(yaml).not.toContain(secret)
   expect(yaml).toContain('text: Your key is [key-1].')
   platform.switchMode('emulate')
@@ -136,11 +131,11 @@ test('secrets stay out of the draft, which still answers the whole request and n
 test('only a chat completion can become a rule', async () => {
   const platform = await platformWith()
   await (await platform.ask('/v1/models')).text()
-  expect(await errorOf(await post(platform, '/draft', { exchange: await lastId(platform) }))).toEqual([
+  expect(await errorOf(await platform.ask(`/__standin/journal/${await lastId(platform)}/rule`, bare))).toEqual([
     409,
     "No rule can be created from this exchange, because the platform's document defines the answers of this endpoint.",
   ])
-  expect(await errorOf(await post(platform, '/draft', { exchange: '4711' }))).toEqual([
+  expect(await errorOf(await platform.ask('/__standin/journal/4711/rule', bare))).toEqual([
     404,
     expect.stringContaining('"4711"'),
   ])

@@ -84,7 +84,7 @@ const post = (body: unknown, headers = {}) => ({
   headers: { 'content-type': 'application/json', ...headers },
 })
 
-test('faults can be added, listed and cleared over HTTP', async () => {
+test('faults can be added, listed and taken back over HTTP', async () => {
   const { ask, chat } = await platformWith()
   const call = { fault: { status: 503, message: 'Later.' }, times: 2, path: '/v1/*', method: 'POST' }
   const made = await ask('/__standin/faults', post(call))
@@ -92,9 +92,10 @@ test('faults can be added, listed and cleared over HTTP', async () => {
   const { id } = (await made.json()) as { id: string }
   const failed = await chat(hello)
   expect([failed.status, await failed.json()]).toEqual([503, { error: 'Later.' }])
-  const waiting = await ask('/__standin/faults', { bearer: null })
-  expect(await waiting.json()).toEqual({ data: [{ id, ...call, times: 1 }] })
-  expect(await statusOf(ask('/__standin/faults', { method: 'DELETE', bearer: null }))).toBe(204)
+  const says = 'the next request POST /v1/*: status=503'
+  const situation = await (await ask('/__standin/situation', { bearer: null })).json()
+  expect(situation).toMatchObject({ data: [{ what: 'mode' }, { what: 'faults', says, undo: id }] })
+  expect(await statusOf(ask(`/__standin/situation/${id}`, { method: 'DELETE', bearer: null }))).toBe(204)
   expect(await statusOf(chat(hello))).toBe(200)
 })
 

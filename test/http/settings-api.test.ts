@@ -25,23 +25,26 @@ async function edited(config: object) {
   return { platform, edit }
 }
 
+const change = (platform: Pick<Scene, 'url'>, settings: object) => control(platform, 'PUT /settings', settings)
+const settingsOf = async (platform: Pick<Scene, 'url'>) => (await control(platform, 'GET /settings')).body
+
 test('run-time changes survive an edit of other settings; an edit of the same setting wins', async () => {
   const { platform, edit } = await edited({})
-  await control(platform, 'PUT /pace', { firstTokenMs: 1, models: { 'gpt-4o': { jitter: 1 } } })
-  await control(platform, 'PUT /limits', { requestsPerMinute: 50 })
-  await control(platform, 'PUT /faults/random', { random: [{ chance: 0, hang: true }] })
-  const changed = () =>
-    Promise.all(
-      ['/pace', '/limits', '/faults/random'].map(
-        async path => (await control(platform, `GET ${path}`)).body.isChanged as boolean,
-      ),
-    )
+  await change(platform, {
+    pace: { firstTokenMs: 1, models: { 'gpt-4o': { jitter: 1 } } },
+    limits: { requestsPerMinute: 50 },
+    random: [{ chance: 0, hang: true }],
+  })
+  const changed = async () => {
+    const { pace, limits, random } = await settingsOf(platform)
+    return [pace, limits, random].map(({ isChanged }) => isChanged)
+  }
   await edit({ version: '1.0.1' })
   expect(await changed()).toEqual([true, true, true])
-  expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({ models: { 'gpt-4o': { jitter: 1 } } })
+  expect((await settingsOf(platform)).pace.inForce).toMatchObject({ models: { 'gpt-4o': { jitter: 1 } } })
   await edit({ version: '1.0.1', limits: { requestsPerMinute: 9 } })
   expect(await changed()).toEqual([true, false, true])
-  expect((await control(platform, 'GET /limits')).body.inForce.requestsPerMinute).toBe(9)
+  expect((await settingsOf(platform)).limits.inForce.requestsPerMinute).toBe(9)
   await edit({ version: '1.0.1', models: [{ id: 'mine', pace: { jitter: 0.1 } }] })
   expect(await changed()).toEqual([false, false, true])
   await edit({ version: '1.0.1', faults: { random: [{ chance: 0.5, hang: true }] } })
@@ -50,39 +53,27 @@ test('run-time changes survive an edit of other settings; an edit of the same se
 
 test('a full reset restores the configuration; a reset of one scope keeps changes that apply to all scopes', async () => {
   const platform = await platformWith({ pace: { tokensPerSecond: 500 } })
-  await control(platform, 'PUT /pace', { tokensPerSecond: 600 })
-  await control(platform, 'PUT /limits', { requestsPerMinute: 50 })
+  await change(platform, { pace: { tokensPerSecond: 600 } })
+  await change(platform, { limits: { requestsPerMinute: 50 } })
   await control(platform, 'POST /reset', { scope: 'one' })
-  expect((await control(platform, 'GET /pace')).body.inForce.tokensPerSecond).toBe(600)
-  expect((await control(platform, 'GET /limits')).body.isChanged).toBe(true)
+  expect((await settingsOf(platform)).pace.inForce.tokensPerSecond).toBe(600)
+  expect((await settingsOf(platform)).limits.isChanged).toBe(true)
   await control(platform, 'POST /reset')
-  expect((await control(platform, 'GET /pace')).body.inForce.tokensPerSecond).toBe(500)
-  expect((await control(platform, 'GET /limits')).body.isChanged).toBe(false)
+  expect((await settingsOf(platform)).pace.inForce.tokensPerSecond).toBe(500)
+  expect((await settingsOf(platform)).limits.isChanged).toBe(false)
 })
 
 test('random faults can be set and removed at run time', async () => {
   const platform = await platformWith()
   const always = { chance: 1, status: 503 }
-  const { body } = await control(platform, 'PUT /faults/random', { random: [always] })
-  expect(body).toEqual({ inForce: [{ ...always, path: '/v1/*' }], configured: [], isChanged: true })
+  const { body } = await change(platform, { random: [always] })
+  expect(body.random).toEqual({ inForce: [{ ...always, path: '/v1/*' }], configured: [], isChanged: true })
   expect((await platform.chat(hello)).status).toBe(503)
-  await control(platform, 'DELETE /faults/random')
+  await change(platform, { random: null })
   expect((await platform.chat(hello)).status).toBe(200)
-  expect(await control(platform, 'PUT /faults/random', { random: [{ chance: 2, hang: true }] })).toEqual({
+  expect(await change(platform, { random: [{ chance: 2, hang: true }] })).toEqual({
     status: 400,
     body: { error: mustBe('random[0].chance', range('a number', 0, 1), 2) },
-  })
-})
-
-test('a pending fault can be deleted by its id', async () => {
-  const platform = await platformWith()
-  const { id } = (await control(platform, 'POST /faults', { fault: { status: 500 } })).body
-  await control(platform, 'POST /faults', { fault: { status: 503 } })
-  expect(await control(platform, `DELETE /faults/${id}`)).toEqual({ status: 204, body: undefined })
-  expect((await platform.chat(hello)).status).toBe(503)
-  expect(await control(platform, `DELETE /faults/${id}`)).toEqual({
-    status: 404,
-    body: { error: `There is no waiting fault with the id "${id}".` },
   })
 })
 
@@ -90,8 +81,8 @@ test('the list of modes says why one is unavailable', async () => {
   const platform = await platformWith({ modes: { 'GET /v1/models': 'replay' } })
   const needs = NEEDS_LIVE
   const configured = { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } }
-  expect((await control(platform, 'GET /mode/choices')).body).toEqual({
-    data: [
+  expect(await settingsOf(platform)).toMatchObject({
+    choices: [
       { mode: 'emulate' },
       { mode: 'proxy', reason: `The mode proxy ${needs}` },
       { mode: 'record', reason: `The mode record ${needs}` },
@@ -101,17 +92,12 @@ test('the list of modes says why one is unavailable', async () => {
   })
 })
 
-const setClock = async ({ ask }: Scene, body: unknown) => {
-  const response = await ask('/__standin/clock', {
-    method: 'PUT',
-    bearer: null,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  return { status: response.status, body: await response.json() }
+const setClock = async (platform: Scene, clock: unknown) => {
+  const { status, body } = await change(platform, { clock })
+  return status === 200 ? { status, body: body.clock } : { status, body }
 }
 
-const getClock = async ({ ask }: Scene) => (await ask('/__standin/clock', { bearer: null })).json()
+const getClock = async (platform: Scene) => (await settingsOf(platform)).clock
 
 test.each([
   ['a time', '2031-02-03T04:05:06Z'],
@@ -129,11 +115,11 @@ test.each([
 const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
 test.each([
-  [{ now: 'tomorrow' }, mustBe('now', aMoment, 'tomorrow')],
-  [{ now: -1 }, mustBe('now', aMoment, -1)],
-  [{ advanceMs: '1h' }, mustBe('advanceMs', 'a whole number of milliseconds', '1h')],
-  [{ advanceMs: -9e15 }, 'advanceMs must lead to a time from 1970 to 9000; -9000000000000000 does not.'],
-  [{ advancems: 1 }, `advancems ${isUnknown('advanceMs')}`],
+  [{ now: 'tomorrow' }, mustBe('clock.now', aMoment, 'tomorrow')],
+  [{ now: -1 }, mustBe('clock.now', aMoment, -1)],
+  [{ advanceMs: '1h' }, mustBe('clock.advanceMs', 'a whole number of milliseconds', '1h')],
+  [{ advanceMs: -9e15 }, 'clock.advanceMs must lead to a time from 1970 to 9000; -9000000000000000 does not.'],
+  [{ advancems: 1 }, `clock.advancems ${isUnknown('advanceMs')}`],
 ])('%j is refused with an error that names the field', async (body, error) => {
   const platform = await platformWith()
   expect(await setClock(platform, body)).toEqual({ status: 400, body: { error } })
@@ -162,13 +148,13 @@ async function firstMsOf({ chat }: Scene, body: object = {}): Promise<number> {
   return firstMs
 }
 
-test('a pace set at run time applies from the next stream until it is deleted', async () => {
+test('a pace set at run time applies from the next stream until it is restored', async () => {
   const platform = await platformWith({ rules })
-  const { body } = await control(platform, 'PUT /pace', { firstTokenMs: 300 })
-  expect(body).toMatchObject({ inForce: { firstTokenMs: 300 }, configured: { firstTokenMs: 0 }, isChanged: true })
+  const { body } = await change(platform, { pace: { firstTokenMs: 300 } })
+  expect(body.pace).toMatchObject({ inForce: { firstTokenMs: 300 }, configured: { firstTokenMs: 0 }, isChanged: true })
   expect(await firstMsOf(platform)).toBeGreaterThan(290)
-  await control(platform, 'PUT /pace', forever)
-  expect((await control(platform, 'DELETE /pace')).body).toMatchObject({
+  await change(platform, { pace: forever })
+  expect((await change(platform, { pace: null })).body.pace).toMatchObject({
     inForce: { firstTokenMs: 0 },
     isChanged: false,
   })
@@ -181,25 +167,27 @@ test('a model can be given a pace of its own, or lose it', async () => {
     models: [{ id: 'gpt-4o-mini' }, { id: 'other', pace: { firstTokenMs: 300 } }],
   })
   expect(await firstMsOf(platform, { model: 'other' })).toBeGreaterThan(290)
-  await control(platform, 'PUT /pace', { models: { other: forever } })
-  await control(platform, 'PUT /pace', { models: { other: {}, 'gpt-4o-mini': { firstTokenMs: 300 } } })
+  await change(platform, { pace: { models: { other: forever } } })
+  await change(platform, { pace: { models: { other: {}, 'gpt-4o-mini': { firstTokenMs: 300 } } } })
   await firstMsOf(platform, { model: 'other' })
   expect(await firstMsOf(platform)).toBeGreaterThan(290)
-  const { inForce } = (await control(platform, 'GET /pace')).body
-  expect((await control(platform, 'PUT /pace', inForce)).body.inForce).toEqual(inForce)
+  const { inForce } = (await settingsOf(platform)).pace
+  expect((await change(platform, { pace: inForce })).body.pace.inForce).toEqual(inForce)
   // Models are listed as before: their pace is not shown.
   const { data } = (await (await platform.ask('/v1/models')).json()) as { data: readonly object[] }
   expect(data.map(model => 'pace' in model)).toEqual([false, false])
 })
 
 test.each([
-  [{ firstTokenMs: -1 }, mustBe('firstTokenMs', range('milliseconds', 0, 600000), -1)],
-  [{ tokenPerSecond: 3 }, `tokenPerSecond ${isUnknown('tokensPerSecond')}`],
-  [{ models: { 'gpt-4': {} } }, `models["gpt-4"] is no model here.${didYouMean('gpt-4o')}`],
+  [{ firstTokenMs: -1 }, mustBe('pace.firstTokenMs', range('milliseconds', 0, 600000), -1)],
+  [{ tokenPerSecond: 3 }, `pace.tokenPerSecond ${isUnknown('tokensPerSecond')}`],
+  [{ models: { 'gpt-4': {} } }, `pace.models["gpt-4"] is no model here.${didYouMean('gpt-4o')}`],
 ])('%j is refused, and nothing changes', async (wrong, error) => {
   const platform = await platformWith()
-  expect(await control(platform, 'PUT /pace', wrong)).toEqual({ status: 400, body: { error } })
-  expect((await control(platform, 'GET /pace')).body.isChanged).toBe(false)
+  const both = { pace: wrong, mode: 'replay', limits: { requestsPerMinute: 1 } }
+  expect(await change(platform, both)).toEqual({ status: 400, body: { error } })
+  expect(await settingsOf(platform)).toMatchObject({ mode: 'emulate', limits: { isChanged: false } })
+  expect((await settingsOf(platform)).pace.isChanged).toBe(false)
 })
 
 const greeting = [{ reply: { text: 'Hi there!' } }]
@@ -213,23 +201,23 @@ const none = {
 test('limits can be set and removed at run time, for every credential', async () => {
   const platform = await platformWith({ rules: greeting })
   const { chat } = platform
-  expect((await control(platform, 'GET /limits')).body).toEqual({
+  expect((await settingsOf(platform)).limits).toEqual({
     inForce: none,
     configured: none,
     isChanged: false,
     used: [],
   })
-  const { body } = await control(platform, 'PUT /limits', { requestsPerMinute: 1, bodyBytes: 1000 })
-  expect(body).toEqual({
+  const { body } = await change(platform, { limits: { requestsPerMinute: 1, bodyBytes: 1000 } })
+  expect(body.limits).toEqual({
     inForce: { ...none, requestsPerMinute: 1, bodyBytes: 1000 },
     configured: none,
     isChanged: true,
     used: [],
   })
   expect([(await chat(hello)).status, (await chat(hello)).status]).toEqual([200, 429])
-  await control(platform, 'PUT /limits', { bodyBytes: 1000 })
+  await change(platform, { limits: { bodyBytes: 1000 } })
   expect((await chat({ ...hello, user: 'x'.repeat(2000) })).status).toBe(413)
-  expect((await control(platform, 'DELETE /limits')).body).toMatchObject({ inForce: none, isChanged: false })
+  expect((await change(platform, { limits: null })).body.limits).toMatchObject({ inForce: none, isChanged: false })
   expect((await chat({ ...hello, user: 'x'.repeat(2000) })).status).toBe(200)
 })
 
@@ -242,7 +230,7 @@ test('the usage of each credential is listed by name, without the secret', async
   const { chat, ask, anonKey, clock } = platform
   for (let i = 0; i < 3; i++) await (await chat(hello)).text()
   await ask('/api/v1', { bearer: anonKey })
-  const { used } = (await control(platform, 'GET /limits')).body
+  const { used } = (await settingsOf(platform)).limits
   expect(used).toEqual([
     {
       kind: 'apiKey',
@@ -259,5 +247,5 @@ test('the usage of each credential is listed by name, without the secret', async
   ])
   expect(JSON.stringify(used)).not.toContain('very-secret-indeed')
   clock.advance(60_000)
-  expect((await control(platform, 'GET /limits')).body.used).toEqual([])
+  expect((await settingsOf(platform)).limits.used).toEqual([])
 })

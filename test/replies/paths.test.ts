@@ -304,13 +304,11 @@ test('a live answer can be drafted as a rule that answers the same', async () =>
   const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
   const deploy = () => platform.ask('/builder/deploy?dry=1', json({ target: 'staging', note: 'any*' }))
   await (await deploy()).text()
-  const post = async (path: string, body: object) =>
-    (await (await fetch(`${platform.url}/__standin/replies${path}`, json(body))).json()) as Record<string, string>
-  const { yaml = '' } = await post('/draft', { exchange: platform.journal.last()?.id })
+  const yaml = await (await fetch(`${platform.url}/__standin/journal/1/rule`)).text()
   expect(yaml).toContain('on: POST /builder/deploy\n')
   expect(yaml).toContain('fingerprint: ')
   platform.switchMode('emulate')
-  await post('', parse(yaml))
+  await fetch(`${platform.url}/__standin/replies`, json(parse(yaml)))
   const answer = await deploy()
   expect([answer.status, await answer.json()]).toEqual([201, { id: 'p1', target: 'staging' }])
 })

@@ -192,6 +192,18 @@ test('a connection to another process holds in the same way, and waits without a
   await expect(waiting).rejects.toThrow('There is no hold with the id "hold-2". A reset removes all holds.')
 })
 
+/** The id of the request that is under way, as the dashboard is told of it. */
+async function idUnderWay({ url }: Pick<Scene, 'url'>): Promise<string> {
+  const { body } = await fetch(`${url}/__standin/journal?follow&brief`)
+  let text = ''
+  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece
+    const [, flights] = /event: flights\ndata: (\[\{.*)\n/.exec(text) ?? []
+    if (flights) return JSON.parse(flights)[0].id
+  }
+  return ''
+}
+
 test('a request that is under way can be held from its next piece on, and held again', async () => {
   const live = await liveWith(() => {})
   const platform = await proxyTo(live.url)
@@ -202,12 +214,11 @@ test('a request that is under way can be held from its next piece on, and held a
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   send('one')
   await vi.waitFor(() => expect(said()).toBe('one'))
-  const [{ id }] = (await control(platform, 'GET /requests')).body.data
+  const request = await idUnderWay(platform)
+  const holdIt = () => control(platform, 'POST /holds', { request })
   for (const word of ['two', 'three']) {
     const before = said()
-    const { id: hold } = (await control(platform, `POST /requests/${id}/hold`)).body
-    const path = '/v1/chat/completions'
-    expect((await control(platform, 'GET /requests')).body.data).toMatchObject([{ id, path, hold }])
+    const { id: hold } = (await holdIt()).body
     expect((await control(platform, `GET /holds/${hold}?wait=reached`)).body).toMatchObject({ reached: 1, waiting: 1 })
     send(word)
     await control(platform, 'GET /ready')
@@ -215,13 +226,14 @@ test('a request that is under way can be held from its next piece on, and held a
     expect((await control(platform, `POST /holds/${hold}`, { action: 'release' })).status).toBe(204)
     await vi.waitFor(() => expect(said()).toBe(before + word))
   }
-  await control(platform, `POST /requests/${id}/hold`)
+  await holdIt()
   send('four')
   await control(platform, 'POST /holds/hold-3', { action: 'end' })
   await done
   expect(said()).toBe('onetwothree')
   await platform.idle()
-  expect((await control(platform, `POST /requests/${id}/hold`)).status).toBe(404)
+  expect((await holdIt()).status).toBe(404)
+  expect((await control(platform, 'POST /holds', { request, after: 2 })).status).toBe(400)
 })
 
 test('a scope holds only its own requests', async () => {
@@ -249,8 +261,7 @@ test('a reset lets a thousand streams go, and nothing of them is left', async ()
   await platform.reset()
   const texts = await Promise.all(streams.map(({ done }) => done))
   expect(new Set(texts.map(text => eventsOf(text).done))).toEqual(new Set([true]))
-  const left = [await control(platform, 'GET /holds'), await control(platform, 'GET /requests')]
-  expect(left.map(({ body }) => body.data)).toEqual([[], []])
+  expect((await control(platform, 'GET /holds')).body.data).toEqual([])
   expect(platform.journal.underWay).toBe(0)
   await vi.waitFor(() => expect(timers()).toBeLessThanOrEqual(before))
 })

@@ -74,7 +74,7 @@ test('a client that leaves ends its request, whether it drops the body or aborts
 
 test('the control API is refused, since nobody knows who asks', async () => {
   const { fetch } = await platformWithoutPort()
-  const answer = await fetch(new Request('http://localhost/__standin/requests'))
+  const answer = await fetch(new Request('http://localhost/__standin/holds'))
   expect(answer.status).toBe(403)
   expect(await answer.json()).toMatchObject({ error: expect.stringContaining('loopback addresses only') })
 })

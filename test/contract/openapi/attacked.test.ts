@@ -65,8 +65,7 @@ async function tidy({ url }: Scene) {
       headers: { 'content-type': 'application/json' },
     })
   await fetch(`${url}/__standin/reset`, { method: 'POST' })
-  await put('/mode', { mode: 'emulate' })
-  await put('/clock', { reset: true })
+  await put('/settings', { mode: 'emulate', clock: { reset: true } })
 }
 
 const parts = ['platform', 'dashboard', 'control'] as const

@@ -101,11 +101,23 @@ function Actions({ of: { id, request, repeatable, status } }: { readonly of: Jou
         </Button>
         <Popover class="button button-small" name="Copy" label="Copy">
           <div class="row">
-            <CopyButton text={() => control('GET /journal/{id}/curl', { id })} what="as curl" words="as curl" />
+            <CopyButton
+              text={() => control('GET /journal/{id}/{form}', { id, form: 'curl' })}
+              what="as curl"
+              words="as curl"
+            />
             {status !== null && (
-              <CopyButton text={() => control('GET /journal/{id}/test', { id })} what="as test" words="as test" />
+              <CopyButton
+                text={() => control('GET /journal/{id}/{form}', { id, form: 'test' })}
+                what="as test"
+                words="as test"
+              />
             )}
-            <CopyButton text={() => draftOf(id)} what="the answer as a rule" words="as rule" />
+            <CopyButton
+              text={() => control('GET /journal/{id}/{form}', { id, form: 'rule' })}
+              what="the answer as a rule"
+              words="as rule"
+            />
           </div>
         </Popover>
       </div>
@@ -113,8 +125,6 @@ function Actions({ of: { id, request, repeatable, status } }: { readonly of: Jou
     </>
   )
 }
-
-const draftOf = async (id: string) => (await control('POST /replies/draft', { body: { exchange: id } })).yaml
 
 interface ExchangeViewProps {
   readonly entry: JournalEntry

@@ -189,7 +189,7 @@ export function RunRow({ of: run, open, isReachable }: Props) {
           <span class="request-duration">{duration(durationMs)}</span>
           {tokens > 0 && <span>{count(tokens)} tok</span>}
           <CopyButton
-            text={() => control('GET /journal/{id}/test', { id: run.id, query: { run: true } })}
+            text={() => control('GET /journal/{id}/{form}', { id: run.id, form: 'test', query: { run: true } })}
             what="the run as a test"
             words="Test"
           />
@@ -317,7 +317,7 @@ export function Flights({ of: flights }: { readonly of: readonly JournalFlight[]
 /** Holds a request by hand, and lets it go. A test may hold it, too. The buttons stay where they are. */
 function Held({ of: { id, hold } }: { readonly of: JournalFlight }) {
   const { busy, run } = useAction()
-  const holdIt = () => control('POST /requests/{id}/hold', { id })
+  const holdIt = () => control('POST /holds', { body: { request: id } })
   const act = (action: 'release' | 'cut' | 'end') => () =>
     run(async () => control('POST /holds/{id}', { id: hold ?? (await holdIt()).id, body: { action } }))
   return (

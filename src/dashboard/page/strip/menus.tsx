@@ -26,24 +26,28 @@ interface MenuProps {
   readonly situation: SituationJson
 }
 
+const useSettings = (situation: SituationJson) =>
+  useResource(signal => control('GET /settings', { signal }), [situation])
+
+const change = (body: NonNullable<Parameters<typeof control<'PUT /settings'>>[1]>['body']) =>
+  control('PUT /settings', { body })
+
 export function ModeMenu({ situation }: MenuProps) {
-  const { value } = useResource(signal => control('GET /mode/choices', { signal }), [])
-  const { value: now } = useResource(signal => control('GET /mode', { signal }), [situation])
-  const { mode, modes = {} } = now ?? {}
+  const { mode, modes = {}, choices = [] } = useSettings(situation).value ?? {}
   const { failure, run } = useAction()
-  const change = (to: Mode) => run(() => control('PUT /mode', { body: { mode: to, modes } }), `The mode is now ${to}.`)
+  const switchTo = (to: Mode) => run(() => change({ mode: to, modes }), `The mode is now ${to}.`)
   return (
     <>
       <ul class="choices stack">
         {(Object.keys(meanings) as Mode[]).map(one => {
-          const reason = value?.data.find(choice => choice.mode === one)?.reason
+          const reason = choices.find(choice => choice.mode === one)?.reason
           return (
             <li key={one}>
               <Button
                 small
                 aria-pressed={one === mode}
                 aria-disabled={reason !== undefined}
-                onClick={() => reason ?? (one === mode || change(one))}
+                onClick={() => reason ?? (one === mode || switchTo(one))}
               >
                 {one}
               </Button>
@@ -82,12 +86,13 @@ const numbersInWords = ({ firstTokenMs, tokensPerSecond }: Pace) =>
   `${duration(firstTokenMs)}, ${tokensPerSecond === 0 ? 'at once' : `${tokensPerSecond}/s`}`
 
 export function PaceMenu({ situation }: MenuProps) {
-  const pace = useResource(signal => control('GET /pace', { signal }), [situation]).value?.inForce
+  const pace = useSettings(situation).value?.pace.inForce
   const { failure, run } = useAction()
   const { values, field } = useFields({ firstTokenMs: '200', tokensPerSecond: '50' })
-  const change = (body: Partial<Pace>) => control('PUT /pace', { body })
   const typed = () =>
-    change({ firstTokenMs: Number(values.firstTokenMs), tokensPerSecond: Number(values.tokensPerSecond) })
+    change({
+      pace: { firstTokenMs: Number(values.firstTokenMs), tokensPerSecond: Number(values.tokensPerSecond) },
+    })
   return (
     <>
       <ul class="choices stack">
@@ -96,7 +101,7 @@ export function PaceMenu({ situation }: MenuProps) {
             <Button
               small
               aria-pressed={isPreset(preset, pace)}
-              onClick={() => run(() => change(preset), `Streams are ${name} now.`)}
+              onClick={() => run(() => change({ pace: preset }), `Streams are ${name} now.`)}
             >
               {name}
             </Button>
@@ -127,15 +132,16 @@ const steps = [
 ] as const
 
 export function ClockMenu({ situation }: MenuProps) {
-  const { value, reload } = useResource(signal => control('GET /clock', { signal }), [situation])
+  const settings = useSettings(situation)
+  const value = settings.value?.clock
   const { failure, run } = useAction()
   const { values, field } = useFields({ now: '' })
-  const change = async (body: object) => {
-    await control('PUT /clock', { body })
-    reload()
+  const changeClock = async (clock: object) => {
+    await change({ clock })
+    settings.reload()
     configHasChanged()
   }
-  const set = (body: object) => void run(() => change(body), 'The clock has changed.')
+  const set = (clock: object) => void run(() => changeClock(clock), 'The clock has changed.')
   return (
     <>
       {value && <time dateTime={value.now}>{exactly(value.now)}</time>}
@@ -159,7 +165,7 @@ export function ClockMenu({ situation }: MenuProps) {
         send="Set"
         small
         tone="plain"
-        onSend={() => change({ now: values.now.trim() })}
+        onSend={() => changeClock({ now: values.now.trim() })}
         said="The clock has changed."
       >
         <Field label="Set to" placeholder="2030-01-31T12:00:00Z" {...field('now')} />
