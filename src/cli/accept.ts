@@ -15,7 +15,7 @@ const MOST_NAMED = 3
 const accept = command({
   flags: {
     ...folderFlags,
-    any: toggle('Also adopt changed messages, of a run with --any'),
+    any: toggle('Also adopt changed messages, of a run with --on-miss any'),
     'dry-run': toggle('Only print what would be changed'),
   },
   examples: [['standin exec --mode replay --on-miss nearest -- npm test', 'find out what to accept']],

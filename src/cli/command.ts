@@ -111,14 +111,10 @@ export const optionFlags = {
   },
   speed: option(textFlag('NUMBER', 'Speed of replay: 1 as recorded, 0 without pauses (1)'), 'recordings', 'speed'),
   'on-miss': option(
-    textFlag('WHAT', 'If there is no recording: fail, nearest, emulate or record (fail)'),
+    textFlag('WHAT', 'If there is no recording: fail, nearest, any, emulate or record (fail)'),
     'recordings',
     'onMiss',
   ),
-  any: {
-    ...toggle('With --on-miss nearest: also answer requests of a test with changed messages'),
-    option: ['recordings', 'any'],
-  },
   state: option(
     textFlag('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
     'state',

@@ -151,8 +151,12 @@ export const changedText = (changed: MissGroups, acceptCommand: string, colors: 
   changesText(changed, paintWith(colors), acceptCommand)
 
 /** The command that accepts what has changed in a run with these flags. */
-export const acceptCommandOf = (flags: PlaceFlags & { readonly any: boolean }): string =>
-  ['standin recordings accept', ...(flags.any ? ['--any'] : []), ...placesIn(flags, ['config', 'recordings'])].join(' ')
+export const acceptCommandOf = (flags: PlaceFlags & { readonly 'on-miss': string | undefined }): string =>
+  [
+    'standin recordings accept',
+    ...(flags['on-miss'] === 'any' ? ['--any'] : []),
+    ...placesIn(flags, ['config', 'recordings']),
+  ].join(' ')
 
 /** The flags that say what to record, and where. */
 type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>

@@ -8,7 +8,7 @@ import { glob, lookupMethod } from '../core/paths.js'
 export type ModesByEndpoint = Readonly<Record<string, Mode>>
 
 /** What replay does with a request that has no recording. */
-export type OnMiss = 'fail' | 'nearest' | 'emulate' | 'record'
+export type OnMiss = 'fail' | 'nearest' | 'any' | 'emulate' | 'record'
 
 export type ModeOf = (request: { readonly method: string; readonly path: string }) => Mode
 

@@ -19,7 +19,7 @@ import { scopeOperations } from '../scopes/operations.js'
 import { situationOperations } from '../situation/operations.js'
 import { accountOperations, outboxOperations, sessionOperations, userOperations } from '../supabase/operations.js'
 import { tableOperations } from '../tables/operations.js'
-import { settingsOperations } from './settings-operations.js'
+import { modeOperations, settingsOperations } from './settings-operations.js'
 
 interface PlatformParts {
   /** Public to anyone who can reach the address, so it contains no keys. */
@@ -82,6 +82,7 @@ const groups = [
   userOperations,
   allKeyOperations,
   metricOperations,
+  modeOperations,
   settingsOperations,
   situationOperations,
   faultOperations,

@@ -1,4 +1,4 @@
-/** The operations on the settings: what can be changed while the platform runs, and how the configuration has it. */
+/** The operations on the mode and the settings: what can be changed while the platform runs, and how the configuration has it. */
 import * as v from 'valibot'
 import {
   arrayOf,
@@ -22,7 +22,7 @@ import { type Mode, modes } from '../core/exchange.js'
 import { randomFaultSchema, randomFaults } from '../core/fault.js'
 import { paceChange, paceInput } from '../core/pace.js'
 import { type Changeable, type Changes, limitsChange, type Setting } from '../limits/options.js'
-import { modesByEndpoint } from './modes.js'
+import { modeSwitch } from './modes.js'
 
 const currentModes = closed({ mode: word(modes), modes: map(text, word(modes), 'an object') })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */
@@ -83,12 +83,6 @@ export const clockState = closed({ now: text, frozen: boolean, offsetMs: number 
 const settingOf = <S extends Schema>(shape: S) => ({ inForce: shape, configured: shape, isChanged: boolean })
 
 const settings = closed({
-  /** Where answers come from. */
-  mode: word(modes),
-  modes: map(text, word(modes), 'an object'),
-  configured: currentModes,
-  /** All modes, and why one is not possible. */
-  choices: arrayOf(closed({ mode: word(modes), reason: optionalMember(text) })),
   /** Of streams, and of single models. */
   pace: closed(settingOf(pace)),
   /** Of each credential. */
@@ -131,17 +125,11 @@ const orConfigured = <const S extends v.GenericSchema>(change: S, meaning: strin
   v.optional(described(v.nullable(change), `${meaning} What it leaves out is as configured; null restores all of it.`))
 
 const settingsChange = closed({
-  mode: optional(word(modes), 'The mode: where answers come from.'),
-  modes: optional(
-    modesByEndpoint,
-    'Modes of single endpoints by their patterns. Without it, a change of the mode removes them.',
-  ),
   pace: orConfigured(paceChange, 'The pace of streams and of single models.'),
   limits: orConfigured(limitsChange, 'The limits of each credential.'),
   random: orConfigured(randomFaults, 'All random faults. They replace the previous ones.'),
   clock: optional(clockChange, 'Changes of the clock.'),
 })
-type SettingsChange = v.InferOutput<typeof settingsChange>
 
 function requireOnClock(clock: Clock, { now, advanceMs }: ClockChange): void {
   if (advanceMs !== undefined && !isOnClock((now ?? clock.now()) + advanceMs))
@@ -157,43 +145,61 @@ function changeClock(clock: Clock, { now, advanceMs, frozen, reset }: ClockChang
   if (reset) clock.reset()
 }
 
-function changeModes(switcher: ModeSwitch, { mode, modes }: Pick<SettingsChange, 'mode' | 'modes'>): void {
-  if (mode === undefined && modes === undefined) return
+function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
   try {
-    switcher.change(mode ?? switcher.current().mode, modes ?? {})
+    switcher.change(mode, modes)
   } catch (error) {
     throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
   }
+  return switcher.current()
 }
 
+export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => ({
+  getMode: operation({
+    at: 'GET /mode',
+    does: 'Returns the mode (where answers come from), the configured one, and which are possible.',
+    returns: closed({
+      ...currentModes.entries,
+      configured: currentModes,
+      /** All modes, and why one is not possible. */
+      choices: arrayOf(closed({ mode: word(modes), reason: optionalMember(text) })),
+    }),
+    run() {
+      // The configuration has more than these.
+      const { mode, modes: byEndpoint } = switcher.configured()
+      const choices = modes.map(mode => {
+        const sentences = switcher.impossible(mode)
+        return sentences ? { mode, reason: sentences.join(' ') } : { mode }
+      })
+      return { ...switcher.current(), configured: { mode, modes: byEndpoint }, choices }
+    },
+  }),
+  setMode: operation({
+    at: 'PUT /mode',
+    does: 'Changes the mode, from the next request on.',
+    body: modeSwitch,
+    returns: currentModes,
+    run: ({ body }) => changeModes(switcher, body),
+  }),
+})
+
 interface SettingsParts {
-  readonly modes: ModeSwitch
   readonly settings: RuntimeSettings
   readonly clock: Clock
 }
 
-export const settingsOperations = ({ modes: switcher, settings: runtime, clock }: SettingsParts) => {
-  async function current(): Promise<ValueOf<typeof settings>> {
-    // The configuration has more than these.
-    const { mode, modes: byEndpoint } = switcher.configured()
-    return {
-      ...switcher.current(),
-      configured: { mode, modes: byEndpoint },
-      choices: modes.map(mode => {
-        const sentences = switcher.impossible(mode)
-        return sentences ? { mode, reason: sentences.join(' ') } : { mode }
-      }),
-      pace: runtime.setting('pace'),
-      limits: { ...runtime.setting('limits'), used: await runtime.usage() },
-      random: runtime.setting('random'),
-      clock: clock.state(),
-    }
-  }
+export const settingsOperations = ({ settings: runtime, clock }: SettingsParts) => {
+  const current = async (): Promise<ValueOf<typeof settings>> => ({
+    pace: runtime.setting('pace'),
+    limits: { ...runtime.setting('limits'), used: await runtime.usage() },
+    random: runtime.setting('random'),
+    clock: clock.state(),
+  })
 
   return {
     getSettings: operation({
       at: 'GET /settings',
-      does: 'Returns what can be changed while Standin runs: modes, pace, limits, random faults and the clock.',
+      does: 'Returns what else can be changed while Standin runs: pace, limits, random faults and the clock.',
       returns: settings,
       run: current,
     }),
@@ -211,7 +217,6 @@ export const settingsOperations = ({ modes: switcher, settings: runtime, clock }
         }
         requireOnClock(clock, clockChange)
         runtime.requireValid(changes)
-        changeModes(switcher, body)
         runtime.change(changes)
         changeClock(clock, clockChange)
         return current()

@@ -192,6 +192,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
       return record(mixed, exchange)
     case 'fail':
     case 'nearest':
+    case 'any':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isUndocumented && !found.isKnownPath) {
         throw isTraversal(exchange.path) ? notFoundWithDots() : notFound(exchange.path)

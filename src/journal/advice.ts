@@ -111,7 +111,6 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
   ['phone_provider_disabled', 'Set auth.external: { phone: true }. It is off by default, as in Supabase Auth.'],
   ['web3_provider_disabled', signInOtherwise],
   ['saml_provider_disabled', signInOtherwise],
-  ['manual_linking_disabled', 'Set auth.securityManualLinkingEnabled: true.'],
   [
     'unknown_model',
     'Add it to the option models, or accept all with models: any. GET /v1/models lists those there are.',

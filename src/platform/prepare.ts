@@ -107,7 +107,7 @@ export async function prepareConfig(loaded: LoadedConfig, options: Options): Pro
 async function warningsAbout({ config: { recordings }, placeOf }: LoadedConfig): Promise<readonly Problem[]> {
   const endless = [
     ...(await endlessExpressions(recordings.ignore, ['recordings', 'ignore'])),
-    ...(await endlessExpressions(recordings.redact.patterns, ['recordings', 'redact', 'patterns'])),
+    ...(await endlessExpressions(recordings.redact, ['recordings', 'redact'])),
   ]
   return endless.map(({ at, sentence }) => ({ ...placeOf(at), sentence: `${pathInWords(at)}: ${sentence}` }))
 }

@@ -64,7 +64,7 @@ export const loadHar = () => import('./har.js')
 interface RecordingsParts
   extends Omit<
     RecorderParts & ReplayerParts,
-    'lookup' | 'identify' | 'testOf' | 'tomorrow' | 'ignore' | 'flush' | 'note' | 'onMiss'
+    'lookup' | 'identify' | 'testOf' | 'tomorrow' | 'ignore' | 'flush' | 'note' | 'any' | 'onMiss'
   > {
   /** The absolute path of the folder. */
   readonly dir: string
@@ -91,7 +91,8 @@ export function openRecordings({ dir, redact, ...parts }: RecordingsParts) {
   const common = { ...parts, lookup, identify, testOf, tomorrow, onMiss: parts.missed }
   const recorder = new Recorder(common)
   const flush = () => recorder.flush()
-  const replayer = new Replayer({ ...common, flush, note: parts.onMiss === 'nearest' ? note : undefined })
+  const any = parts.onMiss === 'any'
+  const replayer = new Replayer({ ...common, flush, any, note: any || parts.onMiss === 'nearest' ? note : undefined })
   const tidyUp = once(() => removeLeftovers(folder))
   return {
     /** The key under which the recordings of a request are found, also with more that is ignored. */

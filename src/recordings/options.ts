@@ -59,10 +59,14 @@ const ignoredPart = v.pipe(
 
 const ignored = v.union([name, place, ignoredPart], `${fieldOrExpression}, or { path, query, pattern }`)
 
-const secretPattern = v.union(
+const secretName = v.pipe(
+  filled,
+  v.check(written => !written.startsWith('/') || isExpression(written), `a name, or ${anExpression}`),
+)
+
+const secretPart = v.union(
   [
-    v.literal('emails'),
-    expression,
+    secretName,
     closed({
       name: optional(
         v.pipe(text, v.regex(/^[a-z][a-z0-9-]*$/, 'lower-case letters, digits and dashes')),
@@ -71,31 +75,21 @@ const secretPattern = v.union(
       pattern: v.pipe(expression, v.description('What is secret.')),
     }),
   ],
-  `${anExpression}, the word emails, or { name, pattern }`,
+  `the name of a header, parameter or field, ${anExpression}, the word emails, or { name, pattern }`,
 )
 
 export const recordingOptions = group(
   {
     dir: option(filled, 'fixtures/recordings', 'Folder of the recordings, relative to this file.'),
     onMiss: option(
-      word(['fail', 'nearest', 'emulate', 'record']),
+      word(['fail', 'nearest', 'any', 'emulate', 'record']),
       'fail',
-      'What replay does without a recording: fail (a 424 that names the nearest one), nearest (answer from one of the same conversation with another prompt), emulate, or record (ask the live platform and record it).',
-    ),
-    any: option(
-      boolean,
-      false,
-      'With onMiss nearest: whether a request of a test whose messages have changed is answered, too, from the recording at its place in the test.',
+      'What replay does without a recording: fail (a 424 that names the nearest one), nearest (answer from one of the same conversation with another prompt), any (also a request with other messages, if it has a test, from the recording at its place in the test), emulate, or record (ask the live platform and record it).',
     ),
     speed: option(
       numberBetween(0, 1000),
       1,
       'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses, which is the default of standin exec and of tests.',
-    ),
-    keepRetried: option(
-      boolean,
-      false,
-      'Whether record keeps an error (429, 5xx, an answer that broke off) after which the same request was sent again.',
     ),
     ignore: option(
       listOrText(ignored, 'paths, names and expressions'),
@@ -114,20 +108,10 @@ export const recordingOptions = group(
       },
       'What a test may send to the model; more makes it fail.',
     ),
-    redact: group(
-      {
-        names: option(
-          listOrText(filled, 'names'),
-          [],
-          'Other headers, query parameters and fields whose values are secret.',
-        ),
-        patterns: option(
-          listOrText(secretPattern, 'expressions'),
-          [],
-          'Other secrets: expressions such as /cus_\\w+/, and the word emails for all email addresses.',
-        ),
-      },
-      'Further secrets to keep out of files. Credentials, JWTs and keys are never written to disk.',
+    redact: option(
+      listOrText(secretPart, 'names and expressions'),
+      [],
+      'Further secrets to keep out of files: names of headers, query parameters and fields, expressions such as /cus_\\w+/, and the word emails for all email addresses. Credentials, JWTs and keys are never written to disk.',
     ),
   },
   'Answers of the live platform, saved to disk.',

@@ -39,7 +39,6 @@ export interface RecorderParts {
   /** Writes recordings one after the other. */
   readonly saveInOrder: SerialQueue
   /** Whether errors after which the client tried again get recordings of their own. */
-  readonly keepRetried: boolean
 }
 
 /** An observer that knows from the beginning which file it will write. */
@@ -91,7 +90,7 @@ export class Recorder {
     const { file, test, place, keys } = recording
     this.#arrived(recording)
     return observerFor(recording, {
-      onFailure: () => (this.parts.keepRetried ? undefined : this.parts.run.failed(test, keys.key, place, file)),
+      onFailure: () => this.parts.run.failed(test, keys.key, place, file),
       onLeft: stop => this.#readOn(recording, stop),
       onEnd: result => {
         this.#ended(recording)
@@ -236,7 +235,7 @@ export class Recorder {
     const response = redactedResponse(answer, redaction, request.path)
     const old = earlier && lookup.folder.read(earlier.file)
     const before = old && !isProblem(old) ? old : undefined
-    if (before && isWorse(response, before.response, this.parts.keepRetried)) {
+    if (before && isWorse(response, before.response)) {
       const why = response.complete ? `the live platform answered ${response.status}` : 'the answer broke off'
       if (!run.isOwn(earlier?.file ?? file))
         run.notRecorded(earlier?.file ?? file, `${earlier?.file ?? file} keeps its earlier answer, because ${why}.`)
@@ -283,8 +282,8 @@ interface Listeners {
 }
 
 /** An outage while a suite is recorded again must not cost the answers that are there. */
-const isWorse = (response: RecordedResponse, old: RecordedResponse, keepRetried: boolean): boolean =>
-  (!isWhole(response) && isWhole(old)) || (!keepRetried && isPassingError(response) && !isPassingError(old))
+const isWorse = (response: RecordedResponse, old: RecordedResponse): boolean =>
+  (!isWhole(response) && isWhole(old)) || (isPassingError(response) && !isPassingError(old))
 
 const isWhole = ({ complete, leftByClient }: RecordedResponse) => complete || leftByClient === true
 

@@ -8,8 +8,6 @@ import type { Payload, Tokens } from './tokens.js'
 export interface AuthSettings {
   /** Lifetime of user tokens, in seconds. */
   readonly jwtExp: number
-  /** The `iss` of user tokens: empty for the backend's own URL, `none` for no `iss`. */
-  readonly jwtIssuer: string
   readonly siteUrl: string
   /** Globs of the addresses that links may redirect to. */
   readonly uriAllowList: readonly string[]
@@ -19,7 +17,6 @@ export interface AuthSettings {
   readonly externalAnonymousUsersEnabled: boolean
   /** The other ways to sign in, each with the address of the account to use without asking. */
   readonly external: { readonly [P in ProviderName | 'phone']?: boolean | { readonly account?: string | undefined } }
-  readonly securityManualLinkingEnabled: boolean
   /** Whether new email addresses and phone numbers need no confirmation. */
   readonly mailerAutoconfirm: boolean
   /** The code in every email and text message; empty for a new one each time. */
@@ -64,10 +61,6 @@ export type TokenBackend = Omit<Backend, 'state'> & Partial<Pick<Backend, 'state
 /** The current time of the backend. */
 export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now()).toISOString()
 
-/** The base URL of links. */
-export const externalUrl = ({ settings, url }: Backend) => settings.apiExternalUrl.replace(/(?<!\/)\/+$/, '') || url()
-
-/** The issuer of the tokens; `undefined` if they have no `iss`. */
-export function issuerOf({ settings: { jwtIssuer }, url }: TokenBackend): string | undefined {
-  return jwtIssuer === 'none' ? undefined : jwtIssuer || url()
-}
+/** The base URL of links, and the issuer of tokens. */
+export const externalUrl = ({ settings, url }: TokenBackend) =>
+  settings.apiExternalUrl.replace(/(?<!\/)\/+$/, '') || url()

@@ -79,7 +79,6 @@ export const anonymousWithoutAddress = () =>
 // Accounts at other providers.
 
 export const providerNotEnabled = (why = 'provider is not enabled') => validationFailed(`Unsupported provider: ${why}`)
-export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
 export const identityExists = (isOwn: boolean) =>
   refusal(422, 'identity_already_exists', `Identity is already linked${isOwn ? '' : ' to another user'}`)
 export const identityNotFound = () => refusal(422, 'identity_not_found', "Identity doesn't exist")

@@ -134,11 +134,6 @@ export const authOptions = group(
       'The secret key, which the gateway accepts as the service key.',
     ),
     jwtExp: option(integer(1, 604_800), 3600, 'Lifetime of user tokens, in seconds.'),
-    jwtIssuer: option(
-      text,
-      '',
-      "The iss of user tokens. Empty means the backend's own address; none leaves it out, as self-hosted backends do.",
-    ),
     siteUrl: option(httpUrl, 'http://localhost:3000', 'Where links lead by default.'),
     uriAllowList: option(
       list(v.pipe(filled, v.check(isGlob, 'a glob whose ranges go up, such as [a-z]')), 'globs of addresses'),
@@ -148,7 +143,7 @@ export const authOptions = group(
     apiExternalUrl: option(
       v.union([v.literal(''), httpUrl], anAddress),
       '',
-      "The backend's address in links, such as http://my-host:4100/auth/v1; empty means its own.",
+      "The backend's address in links and the iss of user tokens, such as http://my-host:4100/auth/v1; empty means its own.",
     ),
     disableSignup: option(boolean, false, 'Whether sign-ups are refused.'),
     externalAnonymousUsersEnabled: option(boolean, true, 'Whether users may sign in anonymously.'),
@@ -159,11 +154,6 @@ export const authOptions = group(
       ),
       {},
       'Other providers to sign in with, such as { github: {}, google: {}, phone: true }. With an account (an email address), its holder is signed in without being asked.',
-    ),
-    securityManualLinkingEnabled: option(
-      boolean,
-      true,
-      'Whether signed-in users may link accounts at other providers, and unlink them.',
     ),
     mailerAutoconfirm: option(boolean, true, 'Whether new email addresses and phone numbers are confirmed at once.'),
     testOtp: option(

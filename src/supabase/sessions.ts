@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { digestOf, isSameSecret } from '../core/secrets.js'
 import { type FlowStateRow, isBanned, type SessionRow, type Tables, type UserRow } from '../state/rows.js'
-import { type Backend, issuerOf, momentOf, type TokenBackend, type TokenToSign } from './backend.js'
+import { type Backend, externalUrl, momentOf, type TokenBackend, type TokenToSign } from './backend.js'
 import {
   badCodeVerifier,
   flowStateExpired,
@@ -160,9 +160,8 @@ export async function tokenResponse(backend: TokenBackend, grant: TokenGrant, ip
   const { user, session, refreshToken, method } = grant
   const { jwtExp } = backend.settings
   const issuedAt = Math.floor(backend.now() / 1000)
-  const issuer = issuerOf(backend)
   const claims: Payload = {
-    ...(issuer !== undefined && { iss: issuer }),
+    iss: externalUrl(backend),
     sub: user.id,
     aud: user.aud,
     exp: issuedAt + jwtExp,

@@ -20,8 +20,6 @@ export interface Answering {
   readonly catalogue: Catalogue
   /** The schemas that clients may use. */
   readonly schemas: readonly string[]
-  /** As many rows are returned at most. */
-  readonly mostRows: number
 }
 
 /** A request, and what is asked of the database for it. */
@@ -66,9 +64,12 @@ async function databaseAnswer(plan: Plan, { engine }: Answering): Promise<Found>
   }
 }
 
-function planOf(request: RestRequest, { catalogue, mostRows }: Answering) {
+/** As at Supabase. */
+const MOST_ROWS = 1000
+
+function planOf(request: RestRequest, { catalogue }: Answering) {
   const { method, isCall, prefer, wishes } = request
-  const most = Number(catalogue.settings.db_max_rows ?? mostRows)
+  const most = Number(catalogue.settings.db_max_rows ?? MOST_ROWS)
   const writer = new SqlWriter(catalogue, request, most)
   const finished = (parts: string, body: string, total?: string) =>
     writer.statement(`with ${parts} ${resultOf(body, total)}`)

@@ -28,7 +28,6 @@ export interface TablesSource {
   readonly isOwn: boolean
   /** The schemas that clients may use, the default one first. */
   readonly schemas: readonly string[]
-  readonly mostRows: number
 }
 
 type Warn = (sentence: string) => void

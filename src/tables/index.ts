@@ -69,8 +69,8 @@ class TablesOnEngine implements OpenTables {
   answer(exchange: Exchange): Promise<Reply> {
     return this.use(async ({ engine, catalogue }) => {
       await this.meet(engine, exchange.caller)
-      const { schemas, mostRows } = this.source
-      return answerTo(exchange, roleAndClaimsOf(exchange), { engine, catalogue, schemas, mostRows })
+      const { schemas } = this.source
+      return answerTo(exchange, roleAndClaimsOf(exchange), { engine, catalogue, schemas })
     })
   }
 

@@ -1,6 +1,6 @@
 /** The options of tables. */
 import * as v from 'valibot'
-import { filled, group, integer, list, option, text } from '../check/forms.js'
+import { filled, group, list, option, text } from '../check/forms.js'
 
 const database = v.pipe(
   text,
@@ -29,7 +29,6 @@ export const tableOptions = group(
       ['public', 'graphql_public'],
       'The schemas that clients may use, the default one first, as api.schemas in config.toml.',
     ),
-    mostRows: option(integer(1), 1000, 'The most rows in one answer, as api.max_rows in config.toml.'),
   },
   'Tables for supabase-js, on the engine of PostgreSQL.',
 )

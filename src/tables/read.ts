@@ -25,7 +25,7 @@ export async function readTables(
   warn: (sentence: string) => void,
 ): Promise<PreparedTables | undefined> {
   const { config, dir, originOf } = loaded
-  const { migrations, seed, database, schemas, mostRows } = config.tables
+  const { migrations, seed, database, schemas } = config.tables
   if (config.auth.mode === 'proxy') {
     if (originOf(['tables', 'migrations']) !== 'default')
       warn('tables have no effect with auth.mode proxy: the rows are where the users are.')
@@ -45,7 +45,7 @@ export async function readTables(
   const inMemory = config.state === 'memory'
   const files = [migrations, ...app.migrations.map(({ name }) => name), ...seeds].map(file => path.resolve(dir, file))
   return {
-    ...{ dir, app, schemas, mostRows, isOwn: inMemory, files },
+    ...{ dir, app, schemas, isOwn: inMemory, files },
     database: database !== 'state' ? database : inMemory ? 'memory' : 'file:.standin/tables',
   }
 }

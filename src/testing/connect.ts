@@ -93,7 +93,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       environmentFor({ ...connection, loaded }, { folders: ['.'], env: process.env }).variables,
     ) as TestEnvironment,
     get mode() {
-      return control('GET /settings').then(({ mode }) => mode)
+      return control('GET /mode').then(({ mode }) => mode)
     },
     signIn: async (user = {}) => testSessionOf(await control('POST /sessions', { body: signInOptions(user) })),
     signInWith: async (provider, account = {}) =>
@@ -117,7 +117,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     reset: async (options = {}) => control('POST /reset', { body: resetOptions(options) }),
     receipt: async () => (await control('GET /receipt')) ?? undefined,
     violations: async () => (await control('GET /violations')).data,
-    switchMode: async (mode, modes = {}) => void (await control('PUT /settings', { body: { mode, modes } })),
+    switchMode: async (mode, modes = {}) => void (await control('PUT /mode', { body: { mode, modes } })),
   }
 }
 

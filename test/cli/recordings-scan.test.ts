@@ -32,14 +32,10 @@ test.each<[string, Record<string, string>, string]>([
     { 'platform.config.yaml': 'upstream: { apiKey: open-sesame-1 }' },
     'open-sesame-1',
   ],
-  [
-    'a pattern of the configuration',
-    { 'platform.config.yaml': "recordings: { redact: { patterns: ['/cus_\\w+/i'] } }" },
-    'CUS_77',
-  ],
+  ['a pattern of the configuration', { 'platform.config.yaml': "recordings: { redact: ['/cus_\\w+/i'] }" }, 'CUS_77'],
   [
     'an email address, if those count as secret',
-    { 'platform.config.yaml': 'recordings: { redact: { patterns: [emails] } }' },
+    { 'platform.config.yaml': 'recordings: { redact: [emails] }' },
     'ada@lovelace.org',
   ],
   ["the caller's key, even if it is public", {}, developmentApiKey],

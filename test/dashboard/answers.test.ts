@@ -151,7 +151,7 @@ inBrowser('a recording that was made in this run is new, not used, until it answ
   await page.goto(`${platform.dashboardUrl}/answers?tab=recordings`)
   await rowOf(page, 'Where is my order?').getByText('New in this run').waitFor()
   expect(await page.getByText('Used in this run').count()).toBe(0)
-  await platform.ask('/__standin/settings', { method: 'PUT', bearer: null, body: '{"mode":"replay"}', headers: json })
+  await platform.ask('/__standin/mode', { method: 'PUT', bearer: null, body: '{"mode":"replay"}', headers: json })
   await say(platform, 'Where is my order?')
   await page.reload()
   await rowOf(page, 'Where is my order?').getByText('Used in this run').waitFor()

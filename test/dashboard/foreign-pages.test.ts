@@ -22,12 +22,8 @@ interface Operation {
 /** Bodies that would change something if they got through. */
 const bodies: Readonly<Record<string, object>> = {
   '/dashboard/api/keys': { name: 'foreign' },
-  '/__standin/settings': {
-    mode: 'replay',
-    pace: { firstTokenMs: 9999 },
-    limits: { requestsPerMinute: 1 },
-    clock: { frozen: true },
-  },
+  '/__standin/mode': { mode: 'replay' },
+  '/__standin/settings': { pace: { firstTokenMs: 9999 }, limits: { requestsPerMinute: 1 }, clock: { frozen: true } },
   '/__standin/faults': { fault: { status: 500 } },
   '/__standin/recordings': { exchange: '1' },
   '/__standin/replies': { reply: { text: 'foreign' } },
@@ -76,7 +72,7 @@ function operationsOf({ url }: Scene): readonly Operation[] {
 
 /** The current state of everything that can be changed. */
 async function everythingOf({ ask }: Scene): Promise<unknown> {
-  const paths = ['situation', 'replies', 'recordings', 'sessions', 'state']
+  const paths = ['mode', 'situation', 'replies', 'recordings', 'sessions', 'state']
   const read = async (path: string) => [path, await (await ask(`/__standin/${path}`, { bearer: null })).json()] as const
   // Only /health, because a browser requests favicons on its own, which the platform does not have.
   const kept = await read('journal?path=/health')

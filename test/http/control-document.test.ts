@@ -67,9 +67,8 @@ const bodies: Readonly<Record<string, object>> = {
   createTestKey: { scope: 'one' },
   createIdToken: { provider: 'google', nonce: 'once' },
   followUser: { user: 'ada@example.com', name: 'one' },
+  setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   changeSettings: {
-    mode: 'replay',
-    modes: { 'GET /v1/models': 'emulate' },
     pace: { firstTokenMs: 20, models: { 'gpt-4o': { tokensPerSecond: 5 } } },
     limits: null,
     random: [{ chance: 0, status: 503 }],

@@ -81,7 +81,8 @@ test('the list of modes says why one is unavailable', async () => {
   const platform = await platformWith({ modes: { 'GET /v1/models': 'replay' } })
   const needs = NEEDS_LIVE
   const configured = { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } }
-  expect(await settingsOf(platform)).toMatchObject({
+  expect((await control(platform, 'GET /mode')).body).toEqual({
+    ...configured,
     choices: [
       { mode: 'emulate' },
       { mode: 'proxy', reason: `The mode proxy ${needs}` },
@@ -184,9 +185,9 @@ test.each([
   [{ models: { 'gpt-4': {} } }, `pace.models["gpt-4"] is no model here.${didYouMean('gpt-4o')}`],
 ])('%j is refused, and nothing changes', async (wrong, error) => {
   const platform = await platformWith()
-  const both = { pace: wrong, mode: 'replay', limits: { requestsPerMinute: 1 } }
+  const both = { pace: wrong, limits: { requestsPerMinute: 1 }, clock: { frozen: true } }
   expect(await change(platform, both)).toEqual({ status: 400, body: { error } })
-  expect(await settingsOf(platform)).toMatchObject({ mode: 'emulate', limits: { isChanged: false } })
+  expect(await settingsOf(platform)).toMatchObject({ clock: { frozen: false }, limits: { isChanged: false } })
   expect((await settingsOf(platform)).pace.isChanged).toBe(false)
 })
 

@@ -176,14 +176,6 @@ test('an error that is recorded because of onMiss is not replayed to the client 
   expect(text()).toContain('Hi!')
 })
 
-test('with keepRetried, retries are recorded one by one and replayed in that order', async () => {
-  const { record, replaying } = await suite(inTurn(failing(429), completion('Hi!')))
-  await record(['hi', 'hi'], { keepRetried: true })
-  const { chat } = await replaying()
-  const ask = async () => (await chat({ ...hello, messages: [{ role: 'user', content: 'hi' }] })).status
-  expect([await ask(), await ask()]).toEqual([429, 200])
-})
-
 test('an outage while a suite is recorded again costs no recording, and the receipt says so', async () => {
   const { record, state, answers } = await suite(completion('Hi!'))
   await record(['hi', 'hi'])

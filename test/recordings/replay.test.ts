@@ -609,14 +609,14 @@ test('the mode can be changed at run time, over HTTP and in code', async () => {
   const { replaying } = await taped()
   const platform = await replaying({ upstream: { baseUrl: '' } })
   const put = (body: object) =>
-    fetch(`${platform.url}/__standin/settings`, {
+    fetch(`${platform.url}/__standin/mode`, {
       method: 'PUT',
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     })
   const content = async () => JSON.stringify(await (await platform.chat(hello)).json())
   expect(await content()).toBe('{"count":1}')
-  expect(await (await put({ mode: 'emulate' })).json()).toMatchObject({ mode: 'emulate', modes: {} })
+  expect(await (await put({ mode: 'emulate' })).json()).toEqual({ mode: 'emulate', modes: {} })
   expect(await content()).toContain('chat.completion')
   platform.switchMode('emulate', { 'POST /v1/chat/completions': 'replay' })
   expect(await content()).toBe('{"count":1}')

@@ -18,7 +18,7 @@ const said = { liveKey, liveAnonKey, callersKey, jwt, project, email: 'ada@examp
 const all = { ...said, cookie, end: liveKey.slice(-12) }
 
 const apiKeys = [{ name: 'caller', key: callersKey }]
-const redact = { patterns: ['emails', '/cus_\\w+/'] }
+const redact = ['emails', '/cus_\\w+/']
 
 /** Records the answers of `live` to `ask` and returns everything on disk afterwards. */
 async function diskAfter(

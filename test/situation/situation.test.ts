@@ -81,8 +81,10 @@ test('each change of what decides the next answer is told, with who made it, and
   platform.hold({ when: { user: 'later' } })
   const headers = { 'content-type': 'application/json', 'x-standin-dashboard': 'yes' }
   const random = [{ status: 500, chance: 0.05 }]
-  const body = JSON.stringify({ pace: { firstTokenMs: 5 }, limits: { requestsPerMinute: 90 }, random, mode: 'replay' })
-  await platform.ask('/__standin/settings', { method: 'PUT', headers, body })
+  const put = (path: string, body: object) =>
+    platform.ask(`/__standin${path}`, { method: 'PUT', headers, body: JSON.stringify(body) })
+  await put('/settings', { pace: { firstTokenMs: 5 }, limits: { requestsPerMinute: 90 }, random })
+  await put('/mode', { mode: 'replay' })
   await vi.waitFor(() => expect(told('mode')).toMatchObject({ says: 'replay', by: 'dashboard' }))
   expect(latest().map(({ what, says }) => `${what}: ${says}`)).toEqual([
     'mode: replay',

@@ -7,7 +7,6 @@ const id = randomUUID()
 
 test.each([
   ['POST', '/sso', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
-  ['DELETE', `/user/identities/${id}`, 404, 'manual_linking_disabled', 'Manual linking is disabled'],
   ['POST', '/factors', 422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP'],
   ['POST', `/factors/${id}/challenge`, 404, 'mfa_factor_not_found', 'Factor not found'],
   ['PATCH', `/passkeys/${id}`, 404, 'passkey_disabled', 'Passkeys are disabled'],
@@ -22,7 +21,7 @@ test.each([
 ])(
   '%s %s is refused as at a Supabase that has the feature switched off',
   async (method, path, status, code, message) => {
-    const backend = await backendWith({ securityManualLinkingEnabled: false })
+    const backend = await backendWith()
     const { access_token } = await newcomer(backend)
     const bearer = path.startsWith('/admin') ? backend.serviceKey : access_token
     expect(await refusal(backend.ask(path, { method, bearer }))).toEqual({ status, code, message })
@@ -60,8 +59,8 @@ test.each([
   expect(external.phone).toBe(isOn)
 })
 
-test("Supabase's client finds no second factors, no passkeys, and nothing to link or to sign in with", async () => {
-  const { admin, client, ask, serviceKey } = await backendWith({ securityManualLinkingEnabled: false })
+test("Supabase's client finds no second factors, no passkeys, and nothing else to sign in with", async () => {
+  const { admin, client, ask, serviceKey } = await backendWith()
   const { auth } = client()
   const { data } = await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
   const userId = data.user?.id ?? ''
@@ -71,7 +70,6 @@ test("Supabase's client finds no second factors, no passkeys, and nothing to lin
   expect((await auth.mfa.unenroll({ factorId: id })).error?.code).toBe('mfa_factor_not_found')
   expect((await admin.mfa.listFactors({ userId })).data).toEqual({ factors: [] })
   expect(await bodyOf(ask(`/admin/users/${userId}/passkeys`, { bearer: serviceKey }))).toEqual([])
-  expect((await auth.linkIdentity({ provider: 'google' })).error?.code).toBe('manual_linking_disabled')
   expect((await auth.signInWithSSO({ domain: 'example.com' })).error?.code).toBe('saml_provider_disabled')
   expect((await admin.customProviders.listProviders()).error?.code).toBe('feature_disabled')
 })

@@ -49,12 +49,6 @@ test('a user token has exactly the claims that Supabase issues', async () => {
   expect(claims.iat).toBeLessThanOrEqual(Date.now() / 1000)
 })
 
-test('tokens can leave out the issuer, as those of a self-hosted backend do', async () => {
-  const { client } = await backendWith({ jwtIssuer: 'none' })
-  const { data } = await client().auth.signUp(newUser())
-  expect(claimsOf(data.session?.access_token ?? '')).not.toHaveProperty('iss')
-})
-
 test('a token has the role and the audience of its user', async () => {
   const { client, admin } = await backendWith()
   const { email, password } = newUser()

@@ -164,8 +164,8 @@ test('a server that other machines can reach refuses them the control API', asyn
   onTestFinished(() => void server.close())
   await new Promise(resolve => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
-  expect((await fetch(`http://127.0.0.1:${port}/__standin/settings`)).status).toBe(200)
+  expect((await fetch(`http://127.0.0.1:${port}/__standin/mode`)).status).toBe(200)
   if (address === undefined) return
-  expect((await fetch(`http://${address}:${port}/__standin/settings`)).status).toBe(403)
+  expect((await fetch(`http://${address}:${port}/__standin/mode`)).status).toBe(403)
   expect((await fetch(`http://${address}:${port}/health`)).status).toBe(200)
 })

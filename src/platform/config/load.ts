@@ -153,11 +153,10 @@ export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   return { patterns: [replies].flat(), dir, required: !isDefault }
 }
 
-type RedactOption = Config['recordings']['redact']
-
 /** What to redact. Includes the public development keys, since no credential of a caller belongs in a recording. */
 export function redactionRules({ recordings, upstream, apiKeys, auth, controlToken }: Config): RedactionRules {
-  const { redact } = recordings
+  const texts = recordings.redact.filter(part => typeof part === 'string')
+  const isName = (part: string) => part !== 'emails' && !part.startsWith('/')
   const secrets = [
     { name: 'upstream-api-key', value: upstream.apiKey },
     { name: 'upstream-anon-key', value: upstream.anonKey },
@@ -170,18 +169,21 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]
   return {
-    names: redact.names,
-    emails: redact.patterns.includes('emails'),
-    patterns: redact.patterns.filter(pattern => pattern !== 'emails').map(secretPattern),
+    names: texts.filter(isName),
+    emails: texts.includes('emails'),
+    patterns: recordings.redact.flatMap(part => {
+      if (typeof part === 'string') return part.startsWith('/') ? [secretPattern({ pattern: part })] : []
+      return [secretPattern(part)]
+    }),
     known: secrets.filter(({ value }) => value !== ''),
   }
 }
 
-function secretPattern(written: RedactOption['patterns'][number]): RedactionRules['patterns'][number] {
-  const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
-  // The schema has checked that it is one.
-  return { name, pattern: expressionIn(pattern) as RegExp }
-}
+/** The schema has checked that it is an expression. */
+const secretPattern = ({ name = 'secret', pattern }: { name?: string | undefined; pattern: string }) => ({
+  name,
+  pattern: expressionIn(pattern) as RegExp,
+})
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 

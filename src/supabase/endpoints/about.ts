@@ -3,7 +3,7 @@ import { refusal } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import { AUTH } from '../../core/paths.js'
 import { jsonReply } from '../../core/reply.js'
-import { type Backend, externalUrl, issuerOf } from '../backend.js'
+import { type Backend, externalUrl } from '../backend.js'
 import { providerNames } from '../providers.js'
 import { userIn } from './admin-users.js'
 import { type EndpointMaker, forAdmin, forAnyone, forUser, type Place } from './frame.js'
@@ -56,10 +56,9 @@ export const jwks = forAnyone({
 export const openIdConfiguration = forAnyone({
   at: 'GET /.well-known/openid-configuration',
   reply(backend) {
-    const issuer = issuerOf(backend) ?? externalUrl(backend)
-    const base = issuer.replace(/(?<!\/)\/+$/, '')
+    const base = externalUrl(backend)
     return cached({
-      issuer,
+      issuer: base,
       authorization_endpoint: `${base}/oauth/authorize`,
       token_endpoint: `${base}/oauth/token`,
       jwks_uri: `${base}/.well-known/jwks.json`,

@@ -1,7 +1,7 @@
 /** GET /auth/v1/authorize and /callback, /auth/v1/user/identities: signs in by other providers, which Standin stands in for. */
 import { jsonReply } from '../../core/reply.js'
 import { isUuid } from '../callers.js'
-import { manualLinkingDisabled, validationFailed } from '../errors.js'
+import { validationFailed } from '../errors.js'
 import { forAnyone, forUser, queryOf, redirectReply } from './frame.js'
 
 /** Loaded on demand, since most platforms have no other providers. */
@@ -16,7 +16,6 @@ export const authorize = forAnyone({
 export const linkIdentity = forUser({
   at: 'GET /user/identities/authorize',
   async reply(backend, exchange, { user }) {
-    if (!backend.settings.securityManualLinkingEnabled) throw manualLinkingDisabled()
     const { beginAtProvider } = await loadWork()
     const url = await beginAtProvider(backend, exchange, user.id)
     return queryOf(exchange).get('skip_http_redirect') === 'true' ? jsonReply({ url }) : redirectReply(url, 302)
@@ -26,7 +25,6 @@ export const linkIdentity = forUser({
 export const unlink = forUser({
   at: 'DELETE /user/identities/{id}',
   async reply(backend, { path }, { user }) {
-    if (!backend.settings.securityManualLinkingEnabled) throw manualLinkingDisabled()
     const id = path.slice(path.lastIndexOf('/') + 1)
     if (!isUuid(id)) throw validationFailed('identity_id must be an UUID', 404)
     const { unlinkIdentity } = await import('../social.js')

@@ -65,7 +65,8 @@ async function tidy({ url }: Scene) {
       headers: { 'content-type': 'application/json' },
     })
   await fetch(`${url}/__standin/reset`, { method: 'POST' })
-  await put('/settings', { mode: 'emulate', clock: { reset: true } })
+  await put('/mode', { mode: 'emulate' })
+  await put('/settings', { clock: { reset: true } })
 }
 
 const parts = ['platform', 'dashboard', 'control'] as const

@@ -140,7 +140,7 @@ test.each([
   ['recordings: { ignore: dates }', { ignore: ['dates'] }],
   ['recordings: { ignore: "dates, metadata.id" }', { ignore: ['dates', 'metadata.id'] }],
   ['recordings: { ignore: "/a, b/" }', { ignore: ['/a, b/'] }],
-  ['recordings: { redact: { names: x-a, patterns: emails } }', { redact: { names: ['x-a'], patterns: ['emails'] } }],
+  ['recordings: { redact: emails }', { redact: ['emails'] }],
 ])('a list of texts may be one text: %s', (yaml, expected) => {
   expect(load({ yaml }).config.recordings).toMatchObject(expected)
 })

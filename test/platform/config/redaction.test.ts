@@ -8,8 +8,9 @@ function rulesOf(yaml: string) {
   return redactionRules(loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }) }).config)
 }
 
-test('configured patterns become regular expressions, with their flags and names', () => {
-  const yaml = `recordings: { redact: { patterns: ['/cus_\\d+/i', { name: path, pattern: '/a\\/b/' }] } }\n`
+test('names stay names, and patterns become regular expressions, with their flags and names', () => {
+  const yaml = `recordings: { redact: [x-tenant, '/cus_\\d+/i', { name: path, pattern: '/a\\/b/' }] }\n`
+  expect(rulesOf(yaml).names).toEqual(['x-tenant'])
   expect(rulesOf(yaml).patterns).toEqual([
     { name: 'secret', pattern: /cus_\d+/i },
     { name: 'path', pattern: /a\/b/ },
@@ -17,7 +18,7 @@ test('configured patterns become regular expressions, with their flags and names
 })
 
 test('the word emails among the patterns makes email addresses secret', () => {
-  expect(rulesOf('recordings: { redact: { patterns: [emails, /x/] } }\n')).toMatchObject({
+  expect(rulesOf('recordings: { redact: [emails, /x/] }\n')).toMatchObject({
     emails: true,
     patterns: [{ name: 'secret', pattern: /x/ }],
   })

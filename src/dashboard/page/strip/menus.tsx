@@ -33,9 +33,10 @@ const change = (body: NonNullable<Parameters<typeof control<'PUT /settings'>>[1]
   control('PUT /settings', { body })
 
 export function ModeMenu({ situation }: MenuProps) {
-  const { mode, modes = {}, choices = [] } = useSettings(situation).value ?? {}
+  const { value } = useResource(signal => control('GET /mode', { signal }), [situation])
+  const { mode, modes = {}, choices = [] } = value ?? {}
   const { failure, run } = useAction()
-  const switchTo = (to: Mode) => run(() => change({ mode: to, modes }), `The mode is now ${to}.`)
+  const change = (to: Mode) => run(() => control('PUT /mode', { body: { mode: to, modes } }), `The mode is now ${to}.`)
   return (
     <>
       <ul class="choices stack">
@@ -47,7 +48,7 @@ export function ModeMenu({ situation }: MenuProps) {
                 small
                 aria-pressed={one === mode}
                 aria-disabled={reason !== undefined}
-                onClick={() => reason ?? (one === mode || switchTo(one))}
+                onClick={() => reason ?? (one === mode || change(one))}
               >
                 {one}
               </Button>
