@@ -84,7 +84,6 @@ const page: Plugin = {
         chunkFileNames: 'assets/[name]-[hash].js',
         codeSplitting: {
           groups: [
-            { name: 'supabase', test: /node_modules[\\/]@supabase/ },
             // What several views use loads with the page.
             { name: 'shared', test: /[\\/]page[\\/](widgets|session)[\\/]|node_modules[\\/]preact/ },
           ],
@@ -120,8 +119,6 @@ const config = {
     alias: {
       yaml: path.resolve('node_modules/yaml/browser/index.js'),
       'jsonc-parser': path.resolve('node_modules/jsonc-parser/lib/esm/main.js'),
-      // Keeps out the rest of Supabase's client.
-      '@supabase/auth-js': path.resolve('node_modules/@supabase/auth-js/dist/module/index.js'),
       // Also, this build cannot read files, which replies must not do.
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },

@@ -119,7 +119,6 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   preact: ['dashboard/page/'],
   'eventsource-parser': ['dashboard/page/'],
   'jsonc-parser': ['check/json-places.ts'],
-  '@supabase/auth-js': ['dashboard/page/session/session.ts'],
   'lru-cache': ['recordings/', 'chat/tokens/', 'supabase/seeds.ts'],
   pg: ['state/postgres.ts', 'tables/engine.ts'],
   'gpt-tokenizer': ['chat/tokens/'],

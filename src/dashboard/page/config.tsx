@@ -13,12 +13,11 @@ export function useConfig(): ConfigJson {
   return config
 }
 
-/** The time in milliseconds on Standin's clock, which may be adjusted. */
-export const timeOn = ({ now, frozen, offsetMs }: ConfigJson['clock']): number =>
-  frozen ? Date.parse(now) : Date.now() + offsetMs
-
-/** The time that decides when tokens, keys, sessions and bans expire. */
-export const useNow = () => timeOn(useConfig().clock)
+/** The time in milliseconds on Standin's clock, which may be adjusted: it decides when tokens, keys, sessions and bans expire. */
+export function useNow(): number {
+  const { now, frozen, offsetMs } = useConfig().clock
+  return frozen ? Date.parse(now) : Date.now() + offsetMs
+}
 
 const CHANGED = 'standin-config-changed'
 

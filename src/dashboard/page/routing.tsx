@@ -34,15 +34,24 @@ interface Props {
   readonly class?: string
   readonly current?: boolean
   readonly reachable?: boolean
+  /** What a click does, if not to navigate there. */
+  readonly open?: () => void
   readonly children: ComponentChildren
 }
 
-export function Link({ to, current = false, reachable = true, children, class: name }: Props) {
+export function Link({
+  to,
+  current = false,
+  reachable = true,
+  open = () => navigate(to),
+  children,
+  class: name,
+}: Props) {
   const follow = (event: MouseEvent) => {
     // These keys open the link in another tab or window.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
-    navigate(to)
+    open()
   }
   return (
     <a

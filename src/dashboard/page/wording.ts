@@ -27,9 +27,6 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/** `first token` for `firstToken`. */
-export const spaced = (name: string) => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
-
 export const capitalized = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
 /** `312 bytes`, `1.2 KB`, `3.4 MB`. */

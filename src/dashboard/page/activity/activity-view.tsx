@@ -11,7 +11,7 @@ import { navigate, useAddress, useKeys } from '../routing.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { Dialog, openDialog } from '../widgets/dialog.jsx'
+import { CloseButton, Dialog, openDialog } from '../widgets/dialog.jsx'
 import { reportAnswer, useOnce } from '../widgets/resource.js'
 import { announce } from '../widgets/shared.js'
 import { Empty, FailureNote, Waiting } from '../widgets/states.jsx'
@@ -210,14 +210,10 @@ const keys = [
 
 const Keys = () => (
   <Dialog title="Keys">
-    {close => (
-      <>
-        <Pairs of={keys.map(([key, does]) => [key, does])} />
-        <div class="form-buttons row">
-          <Button onClick={close}>Close</Button>
-        </div>
-      </>
-    )}
+    <Pairs of={keys} />
+    <div class="form-buttons row">
+      <CloseButton>Close</CloseButton>
+    </div>
   </Dialog>
 )
 

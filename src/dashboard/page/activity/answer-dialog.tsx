@@ -1,14 +1,10 @@
 /** The dialogs about an exchange: an answer by hand, what would be ignored, and another body to send. */
-import { useState } from 'preact/hooks'
-import type { RepairOffer, RepairResult } from '../../../repairs/operations.js'
+import type { RepairOffer } from '../../../repairs/operations.js'
 import { control, Failure } from '../api.js'
-import { useAction } from '../widgets/action.js'
-import { Button } from '../widgets/button.jsx'
 import { Dialog } from '../widgets/dialog.jsx'
 import { Field, Form, Select, TextArea, useFields } from '../widgets/fields.jsx'
 import { useResource } from '../widgets/resource.js'
-import { FailureNote, Notice, Shown } from '../widgets/states.jsx'
-import { CodeBlock } from '../widgets/view.jsx'
+import { Notice, Shown } from '../widgets/states.jsx'
 import { sendAgain } from './addresses.js'
 import { textOf } from './conversation.jsx'
 import { note, repair } from './repaired.js'
@@ -22,18 +18,15 @@ const useOffers = (id: string) =>
   useResource(async signal => (await control('GET /exchanges/{id}/repairs', { id, signal })).data, [id])
 
 export function AnswerDialog({ id }: DialogProps) {
-  const loaded = useOffers(id)
   return (
     <Dialog title="Answer this" wide>
-      {close => (
-        <Shown of={loaded}>
-          {offers => {
-            const ours = offers.filter(offer => offer.id.startsWith('answer'))
-            const refused = ours[0]?.refused
-            return refused ? <Notice tone="care">{refused}</Notice> : <AnswerForm id={id} offers={ours} close={close} />
-          }}
-        </Shown>
-      )}
+      <Shown of={useOffers(id)}>
+        {offers => {
+          const ours = offers.filter(offer => offer.id.startsWith('answer'))
+          const refused = ours[0]?.refused
+          return refused ? <Notice tone="care">{refused}</Notice> : <AnswerForm id={id} offers={ours} />
+        }}
+      </Shown>
     </Dialog>
   )
 }
@@ -58,10 +51,9 @@ const placeholders: Readonly<Record<As, string>> = {
 
 interface AnswerFormProps extends DialogProps {
   readonly offers: readonly RepairOffer[]
-  readonly close: () => void
 }
 
-function AnswerForm({ id, offers, close }: AnswerFormProps) {
+function AnswerForm({ id, offers }: AnswerFormProps) {
   const { forms = [], tools = [], before } = offers[0]?.answer ?? {}
   const { values, field } = useFields({
     as: before?.as ?? ('text' as As),
@@ -69,20 +61,17 @@ function AnswerForm({ id, offers, close }: AnswerFormProps) {
     tool: before?.tool || (tools[0] ?? ''),
     offer: offers[0]?.id ?? 'answer',
   })
-  const [added, setAdded] = useState<RepairResult>()
   const use = async () => {
     const { offer, ...answer } = values
     const repaired = await repair(id, { id: offer, ...answer })
     if ('failed' in repaired) throw new Failure(-1, repaired.failed)
     note(id, repaired)
-    setAdded(repaired)
   }
-  if (added && 'did' in added) return <InUse of={added} exchange={id} close={close} />
   const { name: _as, ...as } = field('as')
   const { name: _offer, ...offer } = field('offer')
   const chosen = offers.find(one => one.id === values.offer)
   return (
-    <Form send="Use from now on" onSend={use} beside={<Button onClick={close}>Cancel</Button>}>
+    <Form send="Use from now on" onSend={use}>
       <div class="fields">
         <Select label="Reply" options={forms.map(one => [one, labels[one]] as const)} {...as} />
         {offers.length > 1 && (
@@ -104,65 +93,22 @@ function AnswerForm({ id, offers, close }: AnswerFormProps) {
 
 const wordsFor: Readonly<Record<string, string>> = { answer: 'this conversation', 'answer-message': 'this message' }
 
-interface InUseProps {
-  readonly of: Extract<RepairResult, { did: string }>
-  readonly exchange: string
-  readonly close: () => void
-}
-
-/** The answer that was added: it can be tried at once, kept in a file, or taken back. */
-function InUse({ of: { did, yaml = '', undo }, exchange, close }: InUseProps) {
-  const { failure, run } = useAction()
-  const again = async () => {
-    await sendAgain(exchange)
-    close()
-  }
-  const remove = async () => {
-    await control('DELETE /situation/{id}', { id: undo ?? '' })
-    close()
-  }
-  return (
-    <>
-      <Notice tone="good">
-        <p>{did} Until it is taken back, or Standin is reset. To keep it, put it into a rule file:</p>
-      </Notice>
-      <CodeBlock code={yaml} label="the rule as YAML" />
-      <FailureNote failure={failure} />
-      <div class="form-buttons row">
-        <Button tone="warns" push onClick={() => run(remove, 'The answer was taken back.')}>
-          Undo
-        </Button>
-        <Button onClick={() => run(again)}>Send again</Button>
-        <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>
-          Done
-        </button>
-      </div>
-    </>
-  )
-}
-
 /** Ignoring applies to all requests, so it says first which it would have confused. */
 export function IgnoreDialog({ id }: DialogProps) {
-  const loaded = useOffers(id)
+  const use = async () => note(id, await repair(id, { id: 'ignore' }))
   return (
     <Dialog title="Ignore what differs">
-      {close => (
-        <Shown of={loaded}>
-          {offers => {
-            const offer = offers.find(one => one.id === 'ignore')
-            if (!offer) return <Notice tone="care">Nothing can be ignored here.</Notice>
-            const use = async () => {
-              note(id, await repair(id, { id: 'ignore' }))
-              close()
-            }
-            return (
-              <Form send={offer.says} onSend={use} beside={<Button onClick={close}>Cancel</Button>}>
-                <p>It applies to every request: {offer.applies}.</p>
-              </Form>
-            )
-          }}
-        </Shown>
-      )}
+      <Shown of={useOffers(id)}>
+        {offers => {
+          const offer = offers.find(one => one.id === 'ignore')
+          if (!offer) return <Notice tone="care">Nothing can be ignored here.</Notice>
+          return (
+            <Form send={offer.says} onSend={use}>
+              <p>It applies to every request: {offer.applies}.</p>
+            </Form>
+          )
+        }}
+      </Shown>
     </Dialog>
   )
 }
@@ -172,21 +118,15 @@ export function EditDialog({ id }: DialogProps) {
   const loaded = useResource(signal => control('GET /journal/{id}', { id, query: { whole: true }, signal }), [id])
   return (
     <Dialog title="Edit and send" wide>
-      {close => (
-        <Shown of={loaded}>{({ request }) => <EditForm id={id} body={textOf(request.body)} close={close} />}</Shown>
-      )}
+      <Shown of={loaded}>{({ request }) => <EditForm id={id} body={textOf(request.body)} />}</Shown>
     </Dialog>
   )
 }
 
-function EditForm({ id, body, close }: DialogProps & { readonly body: string; readonly close: () => void }) {
+function EditForm({ id, body }: DialogProps & { readonly body: string }) {
   const { values, field } = useFields({ body })
-  const send = async () => {
-    await sendAgain(id, values.body)
-    close()
-  }
   return (
-    <Form send="Send" onSend={send} said="The request was sent." beside={<Button onClick={close}>Cancel</Button>}>
+    <Form send="Send" onSend={() => sendAgain(id, values.body)} said="The request was sent.">
       <TextArea
         label="Body"
         code

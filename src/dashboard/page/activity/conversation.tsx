@@ -4,7 +4,7 @@ import { eventsIn, indented, isObject } from '../widgets/json.js'
 import { Scrolling } from '../widgets/view.jsx'
 import { count } from '../wording.js'
 
-export type ChatTurn = ReturnType<typeof turnOf>
+type ChatTurn = ReturnType<typeof turnOf>
 
 /** The messages of a chat request; empty for any other body. */
 export function turnsAsked(body: unknown): readonly ChatTurn[] {
@@ -69,7 +69,7 @@ function picturesIn(content: unknown): readonly string[] {
 const isPicture = (url: string) => /^data:image\/(png|jpeg|gif|webp);base64,/.test(url)
 
 /** The text of a message's content. Parts without text are shown by their type. */
-export function contentText(content: unknown): string {
+function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map(part => words(memberOf(part, 'text')) || `[${words(memberOf(part, 'type')) || 'part'}]`).join('\n')

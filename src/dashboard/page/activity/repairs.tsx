@@ -67,7 +67,7 @@ function Came({ of: repaired, exchange }: { readonly of: RepairResult; readonly 
     <p class="request-came row small" role="status">
       <span class="accent">{did}</span>
       {repaired.exchange !== null && <Open id={repaired.exchange} />}
-      {yaml && <CopyButton text={yaml} what="the lines that make it last" words="Copy YAML" />}
+      {yaml && <CopyButton text={yaml} what="YAML that makes it last" words="Copy YAML" />}
       <Button small onClick={() => run(() => sendAgain(exchange))}>
         Send again
       </Button>

@@ -1,5 +1,6 @@
 /** The rows of the list: requests in flight, requests that have ended, and the runs of agents as waterfalls. */
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { JournalBrief, JournalFlight } from '../../../journal/operations.js'
 import { exchangeAt, messagesAt } from '../../routes.js'
 import { control } from '../api.js'
@@ -7,7 +8,6 @@ import { useConfig } from '../config.jsx'
 import { Link } from '../routing.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button, CopyButton } from '../widgets/button.jsx'
-import { memo } from '../widgets/memo.jsx'
 import { useTicks } from '../widgets/moment.jsx'
 import { Disclosure, StatusBadge } from '../widgets/view.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
@@ -42,7 +42,10 @@ interface RequestRowProps extends RowProps {
   readonly shows: Shows
 }
 
-export const RequestRow = memo(({ of: brief, isOpen, isReachable, shows }: RequestRowProps) => (
+/** The same element as before, which is not compared again, unless something has changed. */
+export const RequestRow = (row: RequestRowProps) => useMemo(() => <DrawnRow {...row} />, Object.values(row))
+
+const DrawnRow = ({ of: brief, isOpen, isReachable, shows }: RequestRowProps) => (
   <li class={isOpen ? 'request request-open' : 'request'}>
     <div class="request-line">
       <Value word="status" value={String(brief.status ?? 'none')}>
@@ -60,7 +63,7 @@ export const RequestRow = memo(({ of: brief, isOpen, isReachable, shows }: Reque
     </div>
     <RepairNote id={brief.id} />
   </li>
-))
+)
 
 interface ValueProps {
   readonly word: string
@@ -69,7 +72,7 @@ interface ValueProps {
 }
 
 /** A value that filters the list when it is clicked. */
-export const Value = ({ word, value, children }: ValueProps) => (
+const Value = ({ word, value, children }: ValueProps) => (
   <button
     type="button"
     class="value"
@@ -86,27 +89,21 @@ interface ExchangeLinkProps extends RowProps {
 }
 
 /** Opens an exchange beside the list, which stays filtered as it is. */
-export function ExchangeLink({ of: { id, ...brief }, isOpen, isReachable, label }: ExchangeLinkProps) {
-  const open = (event: MouseEvent) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-    event.preventDefault()
-    openExchange(id)
-  }
+function ExchangeLink({ of: { id, ...brief }, isOpen, isReachable, label }: ExchangeLinkProps) {
   return (
-    <a
-      href={exchangeAt(id)}
+    <Link
+      to={exchangeAt(id)}
       class="request-what cut"
-      data-id={id}
-      aria-current={isOpen ? 'page' : undefined}
-      tabIndex={isReachable ? undefined : -1}
-      onClick={open}
+      current={isOpen}
+      reachable={isReachable}
+      open={() => openExchange(id)}
     >
-      <bdi>{label ?? subjectOf({ ...brief })}</bdi>
-    </a>
+      <bdi>{label ?? subjectOf(brief)}</bdi>
+    </Link>
   )
 }
 
-export function Reason({ of: brief }: { readonly of: JournalBrief }) {
+function Reason({ of: brief }: { readonly of: JournalBrief }) {
   const needsCare = brief.error !== null || brief.openaiRefuses !== null || !brief.complete
   return (
     <span class={needsCare ? 'request-why cut care' : 'request-why cut quiet'} title={reasonOf(brief)}>

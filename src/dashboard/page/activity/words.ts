@@ -27,7 +27,7 @@ export function subjectOf({ path, call, prompt, account, ...asked }: Asked): str
 const value = (json: string | undefined) => json ?? 'absent'
 
 /** Where a request differs from the nearest recording: `temperature 0.7, recorded 0.2`. */
-export function differenceOf({ nearest }: Pick<JournalBrief, 'nearest'>): string | undefined {
+function differenceOf({ nearest }: Pick<JournalBrief, 'nearest'>): string | undefined {
   const [first, ...others] = nearest?.differences ?? []
   if (!first) return undefined
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`

@@ -6,7 +6,7 @@ import { EditorLink } from '../editor-link.jsx'
 import { Link, navigate, useAddress } from '../routing.jsx'
 import { SearchList, useSearch } from '../search-list.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { AskButton } from '../widgets/dialog.jsx'
+import { AskButton } from '../widgets/fields.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
@@ -115,8 +115,7 @@ const DeleteButton = ({ file, onDone }: { readonly file: string; readonly onDone
     about={file}
     title="Delete this recording?"
     send="Delete"
-    onSend={() => control('DELETE /recordings/{name}', { name: file })}
-    onDone={onDone}
+    onSend={() => control('DELETE /recordings/{name}', { name: file }).then(onDone)}
     said="The recording was deleted."
   >
     <p class="long-name">

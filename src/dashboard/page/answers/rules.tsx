@@ -7,8 +7,7 @@ import { EditorLink } from '../editor-link.jsx'
 import { useAddress } from '../routing.jsx'
 import { SearchList, useSearch } from '../search-list.jsx'
 import { Button, CopyButton } from '../widgets/button.jsx'
-import { AskButton } from '../widgets/dialog.jsx'
-import { Field, Form, useFields } from '../widgets/fields.jsx'
+import { AskButton, Field, Form, useFields } from '../widgets/fields.jsx'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { Badge, CodeBlock } from '../widgets/view.jsx'
@@ -110,15 +109,14 @@ function TemporaryButtons({ rule: { id, rule, title, yaml }, onRemoved }: RowPro
   const name = rule.name ?? title
   return (
     <>
-      {yaml !== undefined && <CopyButton text={yaml} what={`${name} as YAML`} words="Copy YAML" />}
+      {yaml !== undefined && <CopyButton text={yaml} what={`YAML of ${name}`} words="Copy YAML" />}
       <AskButton
         small
         label="Remove"
         about={name}
         title={`Remove “${name}”?`}
         send="Remove rule"
-        onSend={() => control('DELETE /replies/{id}', { id })}
-        onDone={onRemoved}
+        onSend={() => control('DELETE /replies/{id}', { id }).then(onRemoved)}
         said={`The rule ${name} was removed.`}
       >
         <p>It is in no file, so it cannot be restored.</p>

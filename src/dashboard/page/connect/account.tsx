@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks'
 import { messagesAt, routes } from '../../routes.js'
 import { useConfig } from '../config.jsx'
 import { Link } from '../routing.jsx'
-import { auth, freshKey, requireSuccess, signIn, signOut, userApi, useSession } from '../session/session.js'
+import { createKey, freshKey, signIn, signOut, signUp, useSession } from '../session/session.js'
 import { useAction } from '../widgets/action.js'
 import { Button, CopyButton } from '../widgets/button.jsx'
-import { Checkbox, Field, Form, PasswordField, Select, useFields } from '../widgets/fields.jsx'
+import { Checkbox, Field, Form, Select, useFields } from '../widgets/fields.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { Disclosure, focusHeading } from '../widgets/view.jsx'
 
@@ -62,23 +62,24 @@ function OtherAccount() {
   const [unconfirmed, setUnconfirmed] = useState('')
   const { password_rule } = useConfig()
   const { email, password, isNew } = values
-  async function signUp(): Promise<void> {
-    const answer = await (await auth()).signUp({ email, password, options: afterLink })
-    requireSuccess(answer)
-    if (answer.data.session === null) setUnconfirmed(email)
-    else focusHeading()
+  async function send(): Promise<void> {
+    const account = { email, password }
+    if (isNew && !(await signUp(account, location.origin + routes.connect))) return setUnconfirmed(email)
+    if (!isNew) await signIn(account)
+    focusHeading()
   }
   if (unconfirmed) return <Unconfirmed email={unconfirmed} />
   return (
     <div class="view-narrow">
       <Form
         send={isNew ? 'Create account' : 'Sign in'}
-        onSend={() => (isNew ? signUp() : signIn({ email, password }).then(focusHeading))}
+        onSend={send}
         remedy={({ about }) => about.code === 'email_not_confirmed' && <Unconfirmed email={email} />}
       >
         <Field label="Email" type="email" autocomplete="username" {...field('email')} />
-        <PasswordField
+        <Field
           label="Password"
+          type="password"
           autocomplete={isNew ? 'new-password' : 'current-password'}
           hint={isNew && password_rule}
           {...field('password')}
@@ -88,8 +89,6 @@ function OtherAccount() {
     </div>
   )
 }
-
-const afterLink = { emailRedirectTo: `${location.origin}${routes.connect}` }
 
 /** Says where the link is that confirms an address. */
 const Unconfirmed = ({ email }: { readonly email: string }) => (
@@ -159,7 +158,7 @@ function CreateKey() {
     if (!isUser && known) await signIn(known)
     // Lifetimes are sent as such, since Standin's clock may be adjusted.
     const expiry = lifetime === '' ? {} : { expires_in: Number(lifetime) }
-    freshKey.set(await userApi('POST /keys', { body: { name, ...expiry } }))
+    await createKey({ name, ...expiry })
   }
   return (
     <div class="one-line">

@@ -8,7 +8,7 @@ import { Copied } from './connect-card.jsx'
 import { snippetsFor, useExampleKey } from './snippets.js'
 
 export function ConnectView() {
-  const { url, auth_url, anon_key, endpoints, models } = useConfig()
+  const { url, anon_key, endpoints, models } = useConfig()
   // The keys had a view of their own, and are there only now.
   useEffect(() => {
     if (location.hash === '#keys') document.getElementById('keys')?.scrollIntoView()
@@ -19,7 +19,6 @@ export function ConnectView() {
         of={[
           ['Base URL', url],
           ['For OpenAI’s clients', `${url}/v1`],
-          ...(auth_url === url ? [] : [['Auth URL', auth_url] as const]),
           ['Anon key', anon_key],
         ]}
       />
@@ -75,7 +74,7 @@ function Examples() {
   return (
     <>
       <p class="quiet">{filled}</p>
-      <Tabs label="Clients" tabs={tabs} />
+      <Tabs label="Clients" at="client" tabs={tabs} />
     </>
   )
 }

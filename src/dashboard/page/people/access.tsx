@@ -7,8 +7,8 @@ import { SearchList, useSearch } from '../search-list.jsx'
 import { freshKey } from '../session/session.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { AskButton, Confirm, openDialog } from '../widgets/dialog.jsx'
-import { Field, useFields } from '../widgets/fields.jsx'
+import { Dialog, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, Field, Form, useFields } from '../widgets/fields.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
@@ -63,9 +63,8 @@ export const SessionTable = ({ sessions, onEnded }: SessionTableProps) => (
         label="End"
         about={`the session of ${email ?? 'this user'}`}
         title="End this session?"
-        onSend={() => control('DELETE /sessions/{id}', { id })}
+        onSend={() => control('DELETE /sessions/{id}', { id }).then(onEnded)}
         send="End session"
-        onDone={onEnded}
         said="The session was ended."
       >
         <p>Its access token stops working at once, and cannot be refreshed.</p>
@@ -154,6 +153,7 @@ function RevokeButton({ of: { id, name, start }, onDone }: { readonly of: ApiKey
   const revoke = async () => {
     await control('DELETE /keys/{id}', { id })
     if (freshKey.get()?.id === id) freshKey.set(undefined)
+    onDone()
   }
   return (
     <AskButton
@@ -163,7 +163,6 @@ function RevokeButton({ of: { id, name, start }, onDone }: { readonly of: ApiKey
       title={`Revoke “${name}”?`}
       send="Revoke key"
       onSend={revoke}
-      onDone={onDone}
       said={`The key ${name} was revoked.`}
     >
       <p>
@@ -176,26 +175,24 @@ function RevokeButton({ of: { id, name, start }, onDone }: { readonly of: ApiKey
 function CreateDialog({ owner, onDone }: { readonly owner: string; readonly onDone: () => void }) {
   const { values, field } = useFields({ name: 'my app', user: owner })
   const { name, user } = values
-  const show = ({ key }: { readonly key: string }) => {
+  const create = async () => {
+    const { key } = await control('POST /keys', { body: { name, ...(user && { user }) } })
     onDone()
     const note = 'Copy it now. Once this is closed, nobody can show it again, because only its fingerprint is kept.'
     openSecret(`The key “${name}”`, key, note)
   }
   return (
-    <Confirm
-      title="Create an API key"
-      send="Create key"
-      onSend={() => control('POST /keys', { body: { name, ...(user && { user }) } })}
-      onDone={show}
-    >
-      <Field label="Name" {...field('name')} maxLength={100} />
-      <Field
-        label="Owner"
-        type="email"
-        required={false}
-        {...field('user')}
-        hint="The address of a user; an unknown one is signed up. Without it, the key belongs to nobody."
-      />
-    </Confirm>
+    <Dialog title="Create an API key">
+      <Form send="Create key" onSend={create}>
+        <Field label="Name" {...field('name')} maxLength={100} />
+        <Field
+          label="Owner"
+          type="email"
+          required={false}
+          {...field('user')}
+          hint="The address of a user; an unknown one is signed up. Without it, the key belongs to nobody."
+        />
+      </Form>
+    </Dialog>
   )
 }

@@ -7,7 +7,7 @@ import { Link, useAddress } from '../routing.jsx'
 import { SearchList, useSearch } from '../search-list.jsx'
 import { markSeen } from '../unseen.js'
 import { CopyButton, Icon } from '../widgets/button.jsx'
-import { AskButton } from '../widgets/dialog.jsx'
+import { AskButton } from '../widgets/fields.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { announce } from '../widgets/shared.js'
 import { Empty } from '../widgets/states.jsx'
@@ -24,8 +24,7 @@ export function Messages() {
       label="Clear"
       title="Clear the messages?"
       send="Clear"
-      onSend={() => control('DELETE /outbox')}
-      onDone={list.reload}
+      onSend={() => control('DELETE /outbox').then(list.reload)}
       said="There are no messages."
     >
       <p>All messages are deleted. Their codes and links still work until they expire.</p>

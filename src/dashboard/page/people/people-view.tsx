@@ -1,20 +1,19 @@
 /** Everyone who uses the platform: users, what was sent to them, their sessions and their API keys. */
 import type { ListedUser } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
-import { control } from '../api.js'
+import { askAsAdmin, control } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { Link, useAddress } from '../routing.jsx'
 import { SearchList, useSearch } from '../search-list.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button } from '../widgets/button.jsx'
-import { Confirm, openDialog } from '../widgets/dialog.jsx'
-import { Checkbox, Field, PasswordField, useFields } from '../widgets/fields.jsx'
+import { Dialog, openDialog } from '../widgets/dialog.jsx'
+import { Checkbox, Field, Form, useFields } from '../widgets/fields.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { Empty, FailureNote } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { Tabs, View } from '../widgets/view.jsx'
 import { AllSessions, Keys } from './access.jsx'
-import { admin } from './admin.js'
 import { Messages } from './messages.jsx'
 import { nameOf, requestsOf, States, signInAs, userAt } from './user-states.jsx'
 import { UserView } from './user-view.jsx'
@@ -111,23 +110,25 @@ function AddDialog({ onAdded }: { readonly onAdded: () => void }) {
   const { password_rule = '' } = useConfig()
   const { values, field } = useFields({ email: '', password: '', isConfirmed: true })
   const { email, password, isConfirmed } = values
+  const add = async () => {
+    const body = { email, ...(password && { password }), email_confirm: isConfirmed }
+    await askAsAdmin('admin/users', { body })
+    onAdded()
+  }
   return (
-    <Confirm
-      title="Add a user"
-      send="Add user"
-      onSend={() => admin('POST', 'admin/users', { email, ...(password && { password }), email_confirm: isConfirmed })}
-      onDone={onAdded}
-      said={`${email} was added.`}
-    >
-      <Field label="Email" type="email" {...field('email')} />
-      <PasswordField
-        label="Password"
-        required={false}
-        autocomplete="new-password"
-        hint={`${password_rule} Leave it empty for a user who signs in by link or code.`}
-        {...field('password')}
-      />
-      <Checkbox label="The email address is confirmed" {...field('isConfirmed')} />
-    </Confirm>
+    <Dialog title="Add a user">
+      <Form send="Add user" onSend={add} said={`${email} was added.`}>
+        <Field label="Email" type="email" {...field('email')} />
+        <Field
+          label="Password"
+          type="password"
+          required={false}
+          autocomplete="new-password"
+          hint={`${password_rule} Leave it empty for a user who signs in by link or code.`}
+          {...field('password')}
+        />
+        <Checkbox label="The email address is confirmed" {...field('isConfirmed')} />
+      </Form>
+    </Dialog>
   )
 }

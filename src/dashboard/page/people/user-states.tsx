@@ -3,8 +3,8 @@ import type { ListedUser } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
 import { control } from '../api.js'
 import { useNow } from '../config.jsx'
-import { Button, CopyButton } from '../widgets/button.jsx'
-import { Dialog, openDialog } from '../widgets/dialog.jsx'
+import { CopyButton } from '../widgets/button.jsx'
+import { CloseButton, Dialog, openDialog } from '../widgets/dialog.jsx'
 import { Badges, type TonedWord } from '../widgets/view.jsx'
 
 export const nameOf = ({ email, phone, is_anonymous }: Pick<ListedUser, 'email' | 'phone' | 'is_anonymous'>) =>
@@ -32,18 +32,14 @@ export const States = ({ of: user }: { readonly of: ListedUser }) => <Badges of=
 export const openSecret = (title: string, secret: string, note: string) =>
   openDialog(
     <Dialog title={title}>
-      {close => (
-        <>
-          <p>{note}</p>
-          <div class="secret dashed stack">
-            <code class="long-name">{secret}</code>
-          </div>
-          <div class="form-buttons row">
-            <CopyButton text={secret} what="the secret" main />
-            <Button onClick={close}>Done</Button>
-          </div>
-        </>
-      )}
+      <p>{note}</p>
+      <div class="secret dashed stack">
+        <code class="long-name">{secret}</code>
+      </div>
+      <div class="form-buttons row">
+        <CopyButton text={secret} what="the secret" main />
+        <CloseButton>Done</CloseButton>
+      </div>
     </Dialog>,
   )
 

@@ -1,14 +1,11 @@
-/** The session of the signed-in user. Supabase's auth client is large, so it is loaded only when there is a session, or someone signs in. */
-import type { AuthClient } from '@supabase/auth-js'
-import { useEffect, useRef } from 'preact/hooks'
-import { DASHBOARD_HEADER } from '../../../core/paths.js'
+/** The session of the signed-in user, kept in this browser: a few requests to the auth backend, as an app makes them. */
+import { useEffect } from 'preact/hooks'
 import type { NewApiKey } from '../../../keys/operations.js'
 import type { ConfigJson } from '../../operations.js'
-import { type DashboardApi, dashboardApi, Failure, failureOf, noAnswer, refusal } from '../api.js'
+import { askAuth, dashboardApi, failureOf } from '../api.js'
 import { useConfig } from '../config.jsx'
+import { parsed } from '../widgets/json.js'
 import { announce, createShared } from '../widgets/shared.js'
-
-type Auth = InstanceType<typeof AuthClient>
 
 type Session =
   | { readonly kind: 'unknown' }
@@ -16,158 +13,118 @@ type Session =
   | { readonly kind: 'signed-out'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
-const STORAGE_KEY = 'standin-dashboard'
-/** Where the run of the server at the sign-in is kept, to tell a restart from a sign-out later. */
-const ORIGIN_KEY = 'standin-dashboard-origin'
-/** Whether there is one from before, or in the address after a link of a message. */
-const mayHaveSession = localStorage.getItem(STORAGE_KEY) !== null || location.hash.includes('access_token=')
+/** What the auth backend grants. */
+interface Granted {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly user?: { readonly email?: string }
+}
 
-const session = createShared<Session>({ kind: mayHaveSession ? 'unknown' : 'signed-out' })
+/** What the browser keeps: also by which state of the server it was granted, to tell a restart from a sign-out later. */
+interface Kept extends Granted {
+  readonly users?: ConfigJson['users']
+}
+
+const STORAGE_KEY = 'standin-dashboard'
+
+const kept = () => parsed(localStorage.getItem(STORAGE_KEY) ?? '') as Kept | undefined
+
+/** After a link of a message, the session is in the address. */
+const fromLink = location.hash.includes('access_token=')
+
+const session = createShared<Session>(fromLink ? { kind: 'unknown' } : known())
 export const useSession = session.use
 
 /** The key that was just created: in the page's memory only, until it is revoked or its user signs out. */
 export const freshKey = createShared<NewApiKey | undefined>(undefined)
 
 let config: ConfigJson
-let client: Promise<Auth> | undefined
-let isLeaving = false
-/** The backend's last error code. */
-let refusedWith = ''
 
-/** Supabase's auth client. */
-export function auth(): Promise<Auth> {
-  client ??= openAuth(config).catch(() => {
-    // The next attempt loads it again.
-    client = undefined
-    throw new Failure(0, 'Sign-in could not be loaded. Reload the page.')
-  })
-  return client
+function known(): Session {
+  const user = kept()
+  return user ? { kind: 'user', email: user.user?.email || 'Anonymous user' } : { kind: 'signed-out' }
 }
 
-async function openAuth({ url, auth_url, anon_key }: ConfigJson): Promise<Auth> {
-  const { AuthClient } = await import('@supabase/auth-js')
-  // The platform has several host names; the page uses the one it was opened under.
-  const address = auth_url === url ? location.origin : auth_url
-  const opened = new AuthClient({
-    url: `${address}/auth/v1`,
-    headers: {
-      // As supabase-js sends them.
-      apikey: anon_key,
-      Authorization: `Bearer ${anon_key}`,
-      // On another origin, the header would cause a preflight, and there is no journal.
-      ...(address === location.origin && { [DASHBOARD_HEADER]: 'yes' }),
-    },
-    storageKey: STORAGE_KEY,
-    async fetch(input, init) {
-      const response = await fetch(input, init)
-      if (!response.ok)
-        refusedWith = String(
-          (
-            await response
-              .clone()
-              .json()
-              .catch(() => {})
-          )?.code ?? '',
-        )
-      return response
-    },
-  })
-  opened.onAuthStateChange((_event, found) => void (found ? begin(found.user) : end()))
-  return opened
+function keep(granted: Granted): void {
+  localStorage.setItem(STORAGE_KEY, JSON.stringify({ users: config.users, ...kept(), ...granted }))
+  session.set(known())
 }
 
-interface AuthAnswer {
-  readonly error: (Error & { readonly status?: number | undefined; readonly code?: string | undefined }) | null
+/** Begins a session in place of another. */
+function begin(granted: Granted): void {
+  localStorage.removeItem(STORAGE_KEY)
+  keep(granted)
 }
 
-/** Throws a Failure with the backend's own message if a call of the client failed. */
-export function requireSuccess({ error }: AuthAnswer): void {
-  if (error?.name === 'AuthRetryableFetchError') throw noAnswer()
-  if (error) throw refusal(error.status ?? -1, error.message, error.code)
+function end(because?: string): void {
+  localStorage.removeItem(STORAGE_KEY)
+  freshKey.set(undefined)
+  session.set(because === undefined ? { kind: 'signed-out' } : { kind: 'signed-out', because })
 }
+
+const ask = <T>(path: string, more: Partial<Parameters<typeof askAuth>[1]> = {}) =>
+  askAuth<T>(path, { ...more, key: config.anon_key })
 
 /** Keeps the session up to date. There is one on the page. */
 export function WatchSession() {
   config = useConfig()
-  const { auth_url, anon_key, users, clock } = config
-  const isFirst = useRef(true)
+  const { users, clock } = config
   useEffect(() => {
-    if (mayHaveSession) auth().catch(({ message }) => session.set({ kind: 'signed-out', because: message }))
+    if (fromLink) void followLink()
+    // Another tab may sign in or out.
+    const changed = ({ key }: StorageEvent) => key === STORAGE_KEY && session.set(known())
+    addEventListener('storage', changed)
+    return () => removeEventListener('storage', changed)
   }, [])
   useEffect(() => {
-    // The client keeps the address and the key with which it was opened.
-    if (client && !isFirst.current) location.reload()
-  }, [auth_url, anon_key])
-  useEffect(() => {
     // A restart, a reset and a change of the clock may each have ended it.
-    if (!isFirst.current) void renew()
-    isFirst.current = false
+    void renew()
   }, [users.run, users.replaced, clock.frozen, clock.offsetMs])
   return null
 }
 
-function begin({ id, email, last_sign_in_at }: { id: string; email?: string; last_sign_in_at?: string }): void {
-  const signIn = `${id} ${last_sign_in_at}`
-  if (origin().signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...config.users }))
-  refusedWith = ''
-  session.set({ kind: 'user', email: email || 'Anonymous user' })
+async function followLink(): Promise<void> {
+  const granted = Object.fromEntries(new URLSearchParams(location.hash.slice(1))) as unknown as Granted
+  history.replaceState(null, '', location.pathname + location.search)
+  try {
+    const user = await ask<{ email?: string }>('user', { method: 'GET', bearer: granted.access_token })
+    begin({ ...granted, user })
+  } catch (thrown) {
+    end(failureOf(thrown).message)
+  }
 }
 
-const origin = () => JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
-
-async function end(): Promise<void> {
-  // If a reason is shown already, it stays.
-  if (session.get().kind === 'signed-out') return
-  freshKey.set(undefined)
-  session.set({ kind: 'signed-out' })
-  if (isLeaving) return
-  const because = await whyEnded()
-  // The user may have signed in again by now.
-  if (session.get().kind === 'signed-out') session.set({ kind: 'signed-out', because })
+interface Credentials {
+  readonly email: string
+  readonly password: string
 }
 
-async function whyEnded(): Promise<string> {
-  const { run, replaced } = origin()
-  const { users } = await dashboardApi()('GET /config').catch(() => config)
-  if (run !== undefined && run !== users.run)
-    return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
-  if (replaced !== undefined && replaced !== users.replaced)
-    return 'Standin was reset, which ended all sessions. Sign in again.'
-  return reasons[refusedWith] ?? 'Your session has ended. Sign in again.'
+export async function signIn({ email, password }: Credentials): Promise<void> {
+  const granted = await ask<Granted>('token?grant_type=password', { body: { email, password } })
+  begin(granted)
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  user_not_found: 'Your account was deleted.',
-  user_banned: 'Your account is banned.',
+/** Resolves with whether the new account is signed in; if not, its address has to be confirmed first. */
+export async function signUp({ email, password }: Credentials, returnTo: string): Promise<boolean> {
+  const answer = await ask<Partial<Granted>>(`signup?${new URLSearchParams({ redirect_to: returnTo })}`, {
+    body: { email, password },
+  })
+  if (!answer.access_token) return false
+  begin(answer as Granted)
+  return true
 }
 
-export async function signIn(credentials: { readonly email: string; readonly password: string }): Promise<void> {
-  requireSuccess(await (await auth()).signInWithPassword(credentials))
-}
-
-/** Signs out in this browser only; other sessions of the user continue. Rejects with a Failure if the backend does not respond. */
+/** Signs out in this browser only; other sessions of the user continue. */
 export async function signOut(): Promise<void> {
-  isLeaving = true
-  const answer = await (await auth()).signOut({ scope: 'local' })
-  isLeaving = false
-  requireSuccess(answer)
+  await ask('logout?scope=local', { bearer: kept()?.access_token ?? '' })
+  end()
   announce('Signed out.')
-}
-
-const noSession = { data: { session: null } } as const
-
-/** A valid token. Rejects with a Failure if no user is signed in. */
-export async function token(): Promise<string> {
-  const { data } = session.get().kind === 'signed-out' ? noSession : await (await auth()).getSession()
-  if (!data.session) throw new Failure(401, 'You are not signed in.')
-  return data.session.access_token
 }
 
 let renewal: Promise<boolean> | undefined
 
-/** Refreshes a session whose token has only expired, and ends one that the backend refuses. Resolves with whether it is valid. */
-async function renew(): Promise<boolean> {
-  if (session.get().kind !== 'user') return false
+/** Renews a session whose token has only expired, and ends one that the backend refuses. Resolves with whether it is valid. */
+function renew(): Promise<boolean> {
   // Requests that are refused together share one renewal.
   renewal ??= renewed().finally(() => {
     renewal = undefined
@@ -176,25 +133,49 @@ async function renew(): Promise<boolean> {
 }
 
 async function renewed(): Promise<boolean> {
-  const opened = await auth()
-  const { error } = await opened.getUser()
-  if (!error) return true
-  // Adjusting the clock makes tokens expire, but not the session.
-  if (error.code === 'bad_jwt' && !(await opened.refreshSession()).error) return true
-  if (error.name !== 'AuthRetryableFetchError') await opened.signOut({ scope: 'local' })
-  return false
-}
-
-const api = dashboardApi(token)
-
-async function call(...request: Parameters<typeof api>) {
+  const was = kept()
+  if (!was) return false
+  const { access_token, refresh_token, users } = was
   try {
-    return await api(...request)
+    await ask('user', { method: 'GET', bearer: access_token })
+    keep(was)
+    return true
   } catch (thrown) {
-    if (failureOf(thrown).status !== 401 || !(await renew())) throw thrown
-    return api(...request)
+    const { status, about } = failureOf(thrown)
+    if (status === 0) return false
+    // A change of the clock makes tokens expire, but not the session.
+    const again =
+      about.code === 'bad_jwt'
+        ? await ask<Granted>('token?grant_type=refresh_token', { body: { refresh_token } }).catch(() => undefined)
+        : undefined
+    if (again) keep(again)
+    else end(await whyEnded(about.code, users))
+    return again !== undefined
   }
 }
 
-/** The user's API. A refused request is repeated if renewing the session helps. */
-export const userApi = Object.assign(call, { open: api.open }) as DashboardApi
+async function whyEnded(code = '', granted: ConfigJson['users'] | undefined): Promise<string> {
+  const { users } = await dashboardApi()('GET /config').catch(() => config)
+  if (granted && granted.run !== users.run)
+    return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
+  if (granted && granted.replaced !== users.replaced)
+    return 'Standin was reset, which ended all sessions. Sign in again.'
+  return reasons[code] ?? 'Your session has ended. Sign in again.'
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  user_not_found: 'Your account was deleted.',
+  user_banned: 'Your account is banned.',
+}
+
+const api = dashboardApi(() => kept()?.access_token)
+
+/** Creates a key of the user, if need be with a renewed token. */
+export async function createKey(body: { readonly name: string; readonly expires_in?: number }): Promise<void> {
+  const create = () => api('POST /keys', { body })
+  const created = await create().catch(async thrown => {
+    if (failureOf(thrown).status !== 401 || !(await renew())) throw thrown
+    return create()
+  })
+  freshKey.set(created)
+}

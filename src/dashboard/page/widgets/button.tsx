@@ -19,7 +19,7 @@ const drawings = {
   roll: 'M13 8a5 5 0 0 1-9 3M3 8a5 5 0 0 1 9-3M12.3 2.4v2.7H9.6M3.7 13.6v-2.7h2.7',
 } as const
 
-export type IconName = keyof typeof drawings
+type IconName = keyof typeof drawings
 
 /** A decorative icon, hidden from screen readers. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
@@ -42,12 +42,10 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly icon?: IconName
   /** What it acts on, for screen readers, such as the name of its row. */
   readonly about?: string | undefined
-  /** Whether it pushes the buttons after it to the other end of the row. */
-  readonly push?: boolean
 }
 
-export function Button({ small = false, tone, icon, about, push = false, children, ...button }: ButtonProps) {
-  const look = ['button', small && 'button-small', tone && `button-${tone}`, push && 'push']
+export function Button({ small = false, tone, icon, about, children, ...button }: ButtonProps) {
+  const look = ['button', small && 'button-small', tone && `button-${tone}`]
   return (
     <button type="button" class={look.filter(Boolean).join(' ')} {...button}>
       {icon && <Icon name={icon} />}

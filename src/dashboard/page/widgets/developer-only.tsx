@@ -1,7 +1,7 @@
 /** Content for the developer, who is asked for a credential on other machines. */
 import { useState } from 'preact/hooks'
 import { serviceKey } from '../api.js'
-import { Form, PasswordField } from './fields.jsx'
+import { Field, Form } from './fields.jsx'
 import { Shown, type ShownProps } from './states.jsx'
 
 /** Content for the developer. On other machines it requires the control token or a service key. */
@@ -13,7 +13,8 @@ export function DeveloperOnly<Value>({ of, children }: ShownProps<Value>) {
     <div class="view-narrow stack">
       <p>{of.failure?.message}</p>
       <Form send="Show" onSend={async () => serviceKey.set(entered.trim())}>
-        <PasswordField
+        <Field
+          type="password"
           label="Control token or service key"
           value={entered}
           onChange={setEntered}

@@ -1,22 +1,22 @@
-/** Forms and their fields, and buttons that run an action: one at a time, with the failure where it belongs. */
-import { type ComponentChildren, createContext, type InputHTMLAttributes } from 'preact'
-import { useContext, useId, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+/** Forms and their fields, and buttons that ask before they run an action. */
+import { type ComponentChildren, type ComponentProps, createContext, type InputHTMLAttributes } from 'preact'
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Failure } from '../api.js'
 import { useAction } from './action.js'
 import { Button } from './button.jsx'
+import { CloseButton, Dialog, openDialog, useClose } from './dialog.jsx'
 import { Notice } from './states.jsx'
 
 /** The values of a form's fields. */
 export function useFields<Values extends object>(first: Values) {
   const [values, setValues] = useState(first)
-  const change = (changes: Partial<Values>) => setValues(now => ({ ...now, ...changes }))
   /** The props that bind a field to its value. */
   const field = <Name extends keyof Values & string>(name: Name) => ({
     name,
     value: values[name],
     onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),
   })
-  return { values, change, field }
+  return { values, field }
 }
 
 const FormFailure = createContext<Failure | undefined>(undefined)
@@ -33,9 +33,10 @@ interface FormProps {
   readonly children?: ComponentChildren
 }
 
-/** Shows a failure about one field at that field, and moves the focus there. */
+/** Shows a failure about one field at that field, and moves the focus there. In a dialog, it closes that in the end. */
 export function Form({ send, onSend, said, beside, remedy, children, tone = 'main', small = false }: FormProps) {
   const { busy, failure, run } = useAction()
+  const close = useClose()
   const form = useRef<HTMLFormElement>(null)
   const field = failure?.about.field && form.current?.querySelector<HTMLElement>(`[name="${failure.about.field}"]`)
   useLayoutEffect(() => {
@@ -43,7 +44,10 @@ export function Form({ send, onSend, said, beside, remedy, children, tone = 'mai
   }, [failure])
   const submit = (event: Event) => {
     event.preventDefault()
-    run(onSend, said)
+    run(async () => {
+      await onSend()
+      close?.()
+    }, said)
   }
   return (
     <form ref={form} onSubmit={submit} aria-busy={busy}>
@@ -55,6 +59,7 @@ export function Form({ send, onSend, said, beside, remedy, children, tone = 'mai
         </Notice>
       )}
       <div class="form-buttons row">
+        {close && <CloseButton />}
         {beside}
         <Button type="submit" small={small} tone={tone === 'plain' ? undefined : tone} aria-disabled={busy}>
           {send}
@@ -66,13 +71,9 @@ export function Form({ send, onSend, said, beside, remedy, children, tone = 'mai
 
 interface FieldBase {
   readonly label: string
-  readonly id?: string | undefined
   readonly hint?: ComponentChildren
-  readonly error?: string | undefined
   /** The field's name in a form's failure. */
   readonly name?: string | undefined
-  /** Whether the label is visible to screen readers only. */
-  readonly bare?: boolean | undefined
 }
 
 interface LabelledProps extends FieldBase {
@@ -85,17 +86,14 @@ interface LabelledProps extends FieldBase {
 }
 
 /** A label, a hint and an error around any control; screen readers announce both with it. */
-function Labelled({ label, hint, bare, name, children, ...more }: LabelledProps) {
-  const ownId = useId()
+function Labelled({ label, hint, name, children }: LabelledProps) {
+  const id = useId()
   const failure = useContext(FormFailure)
-  const error = more.error ?? (name !== undefined && failure?.about.field === name ? failure.message : undefined)
-  const id = more.id ?? ownId
+  const error = name !== undefined && failure?.about.field === name ? failure.message : undefined
   const about = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
     <div class="field stack">
-      <label for={id} class={bare ? 'unseen' : undefined}>
-        {label}
-      </label>
+      <label for={id}>{label}</label>
       {children({ id, name, 'aria-invalid': error !== undefined, 'aria-describedby': about || undefined })}
       {error !== undefined && (
         <p class="error small" id={`${id}-error`}>
@@ -113,53 +111,32 @@ function Labelled({ label, hint, bare, name, children, ...more }: LabelledProps)
 
 interface FieldProps
   extends FieldBase,
-    Pick<InputHTMLAttributes<HTMLInputElement>, 'maxLength' | 'min' | 'required' | 'placeholder' | 'onBlur'> {
+    Pick<InputHTMLAttributes<HTMLInputElement>, 'maxLength' | 'required' | 'placeholder'> {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly type?: 'text' | 'email' | 'password' | 'date' | 'tel'
   readonly autocomplete?: string
-  readonly beside?: ComponentChildren
 }
 
-export function Field({ label, hint, bare, id, name, value, onChange, ...input }: FieldProps) {
-  const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
+export function Field({ label, hint, name, value, onChange, ...input }: FieldProps) {
+  const { type = 'text', required = true, autocomplete = 'off', ...more } = input
   return (
-    <Labelled label={label} hint={hint} bare={bare} id={id} name={name}>
+    <Labelled label={label} hint={hint} name={name}>
       {control => (
-        <div class="line">
-          <input
-            {...control}
-            {...more}
-            // Preact's types for an input depend on a literal `type`.
-            type={type as 'text'}
-            value={value}
-            required={required}
-            autocomplete={autocomplete}
-            spellcheck={false}
-            autocapitalize="off"
-            onInput={({ currentTarget }) => onChange(currentTarget.value)}
-          />
-          {beside}
-        </div>
+        <input
+          {...control}
+          {...more}
+          // Preact's types for an input depend on a literal `type`.
+          type={type as 'text'}
+          value={value}
+          required={required}
+          autocomplete={autocomplete}
+          spellcheck={false}
+          autocapitalize="off"
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
       )}
     </Labelled>
-  )
-}
-
-/** A secret, hidden until the user asks to see it. */
-export function PasswordField({ label, ...field }: Omit<FieldProps, 'type' | 'beside'>) {
-  const [isShown, setShown] = useState(false)
-  return (
-    <Field
-      {...field}
-      label={label}
-      type={isShown ? 'text' : 'password'}
-      beside={
-        <Button about={label} aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? 'Hide' : 'Show'}
-        </Button>
-      }
-    />
   )
 }
 
@@ -169,17 +146,15 @@ interface TextAreaProps extends FieldBase {
   readonly rows?: number
   readonly code?: boolean
   readonly placeholder?: string | undefined
-  readonly onKeyDown?: (event: KeyboardEvent) => void
 }
 
-export function TextArea({ value, onChange, code, rows = 3, placeholder, onKeyDown, ...field }: TextAreaProps) {
+export function TextArea({ value, onChange, code, rows = 3, placeholder, ...field }: TextAreaProps) {
   return (
     <Labelled {...field}>
       {control => (
         <textarea
           {...control}
           placeholder={placeholder}
-          onKeyDown={onKeyDown}
           rows={rows}
           class={code ? 'text-area-code' : undefined}
           value={value}
@@ -202,16 +177,10 @@ interface SelectProps<Value extends string> extends FieldBase {
 
 /** A choice of one value from a list. */
 export function Select<Value extends string>({ value, options, onChange, ...field }: SelectProps<Value>) {
-  // The browser shows a choice at once, but the owner may ask first and keep the old value.
-  const [, redraw] = useReducer((count: number) => count + 1, 0)
-  const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => {
-    onChange(currentTarget.value as Value)
-    redraw(undefined as never)
-  }
   return (
     <Labelled {...field}>
       {control => (
-        <select {...control} value={value} onChange={choose}>
+        <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
           {options.map(option => {
             const [one, words] = typeof option === 'string' ? [option, option] : option
             return (
@@ -238,3 +207,25 @@ export const Checkbox = ({ label, value, onChange }: CheckboxProps) => (
     {label}
   </label>
 )
+
+interface AskButtonProps
+  extends Pick<ComponentProps<typeof Button>, 'small' | 'about'>,
+    Pick<FormProps, 'send' | 'onSend' | 'said' | 'children'> {
+  readonly label: string
+  readonly title: string
+}
+
+/** A button that asks before it deletes something. */
+export function AskButton({ label, title, small = false, about, ...form }: AskButtonProps) {
+  const ask = () =>
+    openDialog(
+      <Dialog title={title}>
+        <Form tone="danger" {...form} />
+      </Dialog>,
+    )
+  return (
+    <Button tone="warns" small={small} about={about} onClick={ask}>
+      {label}
+    </Button>
+  )
+}

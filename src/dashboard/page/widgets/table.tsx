@@ -10,10 +10,8 @@ export interface Column<Row> {
   readonly plain?: boolean
 }
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly caption: ComponentChildren
-  /** Whether the caption is visible, not only for screen readers. */
-  readonly isCaptioned?: boolean
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
@@ -26,19 +24,32 @@ export interface TableProps<Row> {
 }
 
 export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: TableProps<Row>) {
-  const { isCaptioned = false, actionsWidth = '9rem', none, isDim } = more
+  const { actionsWidth = '9rem', none, isDim } = more
   const [first, ...others] = columns
   if (rows.length === 0 && none) return <>{none}</>
   return (
     <table class="table">
-      <caption class={isCaptioned ? undefined : 'unseen'}>{caption}</caption>
+      <caption class="unseen">{caption}</caption>
       <colgroup>
         {columns.map(({ name, width }) => (
           <col key={name} style={width === undefined ? undefined : { width }} />
         ))}
         {actions && <col style={{ width: actionsWidth }} />}
       </colgroup>
-      <Head names={columns.map(({ name }) => name)} hasActions={actions !== undefined} />
+      <thead>
+        <tr>
+          {columns.map(({ name }) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+          {actions && (
+            <th scope="col">
+              <span class="unseen">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
       <tbody>
         {rows.map((row, index) => (
           <tr key={keyOf(row, index)} class={isDim?.(row) ? 'quiet' : undefined}>
@@ -59,20 +70,3 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
     </table>
   )
 }
-
-const Head = ({ names, hasActions }: { readonly names: readonly string[]; readonly hasActions: boolean }) => (
-  <thead>
-    <tr>
-      {names.map(name => (
-        <th key={name} scope="col">
-          {name}
-        </th>
-      ))}
-      {hasActions && (
-        <th scope="col">
-          <span class="unseen">Actions</span>
-        </th>
-      )}
-    </tr>
-  </thead>
-)

@@ -27,13 +27,12 @@ interface ViewProps {
   readonly title: string
   readonly lead?: ComponentChildren
   readonly action?: ComponentChildren
-  readonly narrow?: boolean
   /** Whether the heading is visible to screen readers only. */
   readonly bare?: boolean
   readonly children: ComponentChildren
 }
 
-export function View({ title, lead, action, narrow = false, bare = false, children }: ViewProps) {
+export function View({ title, lead, action, bare = false, children }: ViewProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   // A layout effect, so that title and view change together.
   useLayoutEffect(() => {
@@ -44,7 +43,7 @@ export function View({ title, lead, action, narrow = false, bare = false, childr
     isFirst = false
   }, [title])
   return (
-    <div class={narrow ? 'view view-narrow stack' : 'view stack'}>
+    <div class="view stack">
       <header class={bare ? 'unseen' : 'view-head row spread'}>
         <div>
           <h1 ref={heading} tabIndex={-1}>
@@ -61,8 +60,6 @@ export function View({ title, lead, action, narrow = false, bare = false, childr
 
 interface SectionProps {
   readonly title: ComponentChildren
-  /** Its name for screen readers, if the heading alone does not say it. */
-  readonly label?: string
   readonly heading?: 'h2' | 'h3'
   readonly lead?: ComponentChildren
   readonly action?: ComponentChildren
@@ -70,10 +67,10 @@ interface SectionProps {
 }
 
 /** A part of a view, labelled by its heading. */
-export function Section({ title, label, heading: Heading = 'h2', lead, action, children }: SectionProps) {
+export function Section({ title, heading: Heading = 'h2', lead, action, children }: SectionProps) {
   const id = useId()
   return (
-    <section aria-label={label} aria-labelledby={label === undefined ? id : undefined}>
+    <section aria-labelledby={id}>
       <div class="row spread">
         <Heading id={id}>{title}</Heading>
         {action}
@@ -133,20 +130,16 @@ interface Props {
   readonly label: string
   readonly tabs: readonly { readonly name: string; readonly content: ComponentChildren }[]
   /** The parameter of the address that keeps the chosen tab, by its name in lower case. */
-  readonly at?: string
+  readonly at: string
 }
 
 export function Tabs({ label, tabs, at }: Props) {
   const id = useId()
   const { path, query } = useAddress()
-  const [own, setOwn] = useState(0)
-  const named = at === undefined ? -1 : tabs.findIndex(({ name }) => name.toLowerCase() === query.get(at))
-  const chosen = at === undefined ? own : Math.max(named, 0)
-
-  function setChosen(to: number): void {
-    if (at === undefined) setOwn(to)
-    else navigate(`${path}?${new URLSearchParams({ [at]: tabs[to]?.name.toLowerCase() ?? '' })}`, { replace: true })
-  }
+  const named = tabs.findIndex(({ name }) => name.toLowerCase() === query.get(at))
+  const chosen = Math.max(named, 0)
+  const setChosen = (to: number) =>
+    navigate(`${path}?${new URLSearchParams({ [at]: tabs[to]?.name.toLowerCase() ?? '' })}`, { replace: true })
 
   function move(event: KeyboardEvent): void {
     const to = target(event.key, chosen, tabs.length)
