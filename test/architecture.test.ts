@@ -148,8 +148,8 @@ test('a place that may import a package, but does not, is reported', () => {
 
 test('an import that bypasses the index of the replies is reported', () => {
   const text = "import { rulesSchema } from '../replies/rules.js'\nimport { createReplies } from '../replies/index.js'"
-  expect(planted({ 'endpoints/chat.ts': text })).toEqual([
-    'endpoints/chat.ts imports ../replies/rules.js: only replies/index.ts and replies/operations.ts may be imported from outside.',
+  expect(planted({ 'supabase/chat.ts': text })).toEqual([
+    'supabase/chat.ts imports ../replies/rules.js: only replies/index.ts and replies/operations.ts may be imported from outside.',
   ])
 })
 

@@ -15,10 +15,11 @@ const floors: readonly (readonly string[])[] = [
   ['core'],
   // What is shaped like OpenAI, the framework of operations, connections to other servers, and what rows a state has.
   ['chat', 'control', 'outgoing', 'state'],
-  ['redact'],
+  // What is documented, as one record each: all floors above ask these, and compare no paths.
+  ['redact', 'endpoints'],
   ['environment', 'faults', 'holds', 'recordings', 'scopes'],
   ['keys', 'replies', 'journal', 'limits', 'contract', 'prompts'],
-  ['adversary', 'run', 'endpoints', 'repairs', 'situation', 'supabase', 'tables', 'mcp', 'resources', 'openapi'],
+  ['adversary', 'run', 'repairs', 'situation', 'supabase', 'tables', 'mcp', 'resources', 'openapi'],
   ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
@@ -45,7 +46,7 @@ export const budgets: Readonly<Record<string, number>> = {
   core: 2760,
   dashboard: 300,
   'dashboard/page': 6600,
-  endpoints: 600,
+  endpoints: 460,
   // 2026-11-28: the names that projects use for the addresses and keys, their .env files, and what still points elsewhere.
   environment: 450,
   // 2026-11-28: what a fault does to a request and its answer came from http and chat; what a hold does, from http.
@@ -61,8 +62,8 @@ export const budgets: Readonly<Record<string, number>> = {
   mcp: 2300,
   openapi: 1500,
   outgoing: 250,
-  // 2026-11-29: the generated OpenAPI document is gone; 20 more for what tests take from the run of exec.
-  platform: 2890,
+  // 2026-11-29: the generated OpenAPI document is gone; 20 more for what tests take from the run of exec. The user's own paths came from endpoints.
+  platform: 3030,
   // 2026-11-28: what tests use prompts for, apart from recordings.
   // Following tests came from platform.
   prompts: 600,

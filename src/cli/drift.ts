@@ -7,7 +7,8 @@ import { compareAnswers, shapeOfAnswer } from '../contract/shape.js'
 import { upstreamUnreadable } from '../core/errors.js'
 import { withOwnAddresses } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
-import { glob, HEALTH } from '../core/paths.js'
+import { glob } from '../core/paths.js'
+import { isDocumentedPath } from '../endpoints/index.js'
 import { isStatus } from '../http/documented-error.js'
 import { acceptsApiKey, documentedCredentialOf } from '../http/proxy/credentials.js'
 import { liveError } from '../http/proxy.js'
@@ -98,7 +99,7 @@ async function compareWithLive(
 function liveCredentials({ ownPathsAt }: Platform): LiveOptions['credentialOf'] {
   const isForKeys = (path: string) => {
     const own = ownPathsAt(path)
-    return own.length === 0 ? path !== HEALTH : own.some(({ access }) => acceptsApiKey(access))
+    return own.length === 0 ? !isDocumentedPath(path) : own.some(({ access }) => acceptsApiKey(access))
   }
   return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }

@@ -1,41 +1,17 @@
-/** The platform's answers: their schemas, and the judge of live, recorded and verified ones. */
+/** The judge of live, recorded and verified answers. */
 import * as v from 'valibot'
-import { type AnswerBody, chunkAnswer, completionAnswer, errorEventAnswer } from '../chat/completion.js'
+import { chunkAnswer, errorEventAnswer } from '../chat/completion.js'
 import { createEventSplitter, dataOf } from '../chat/events.js'
 import { check, pathInWords } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
-import { arrayOf, integer, only, open, text } from '../check/forms.js'
-import type { Exchange } from '../core/exchange.js'
+import { open, text } from '../check/forms.js'
+import type { DocumentedEndpoint, DocumentedForm, Exchange } from '../core/exchange.js'
 import { decompress, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, jsonOf } from '../core/json.js'
-import { CHAT, documentedPaths, percentDecoded } from '../core/paths.js'
+import { percentDecoded } from '../core/paths.js'
 import type { Reply, UpstreamResponse } from '../core/reply.js'
+import { documentedAt } from '../endpoints/index.js'
 import type { Call, ReceivedAnswer } from './target.js'
-
-/** Documented ("Health response"): dotted numeric, three parts. */
-export const healthAnswer = open({
-  status: only('ok'),
-  version: v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers separated by dots')),
-})
-
-/** Documented ("API index response"), except for the elements. */
-export const indexAnswer = open({
-  status: only('ok'),
-  endpoints: v.array(v.unknown(), 'an array'),
-})
-
-/** Our own definition: the elements of the index. */
-const listedEndpoint = open({
-  method: text,
-  path: v.pipe(text, v.startsWith('/', 'a path')),
-  credential: arrayOf(text, 'strings'),
-})
-
-/** The index with our elements. */
-export const listedIndexAnswer = open({
-  ...indexAnswer.entries,
-  endpoints: arrayOf(listedEndpoint, 'endpoints'),
-})
 
 /** Documented ("Error object"): always a text, never OpenAI's object. */
 export const errorAnswer = open({ error: text })
@@ -43,22 +19,10 @@ export const errorAnswer = open({ error: text })
 /** Documented: with the requested path. */
 export const notFoundAnswer = open({ error: text, path: v.pipe(text, v.startsWith('/', 'a path')) })
 
-/** The listing in OpenAI's format. */
-export const modelsAnswer = open({
-  object: only('list'),
-  data: arrayOf(
-    open({ id: v.pipe(text, v.nonEmpty('an id')), object: only('model'), created: integer(0), owned_by: text }),
-    'models',
-  ),
-})
-
-export type HealthAnswer = AnswerBody<v.InferInput<typeof healthAnswer>>
-export type IndexAnswer = AnswerBody<v.InferInput<typeof listedIndexAnswer>>
-
 /** An answer to check: a live one, or a recording. */
 interface JudgedAnswer {
-  /** For example `POST /v1/chat/completions`; `undefined` if the path is not documented. */
-  readonly endpoint: string | undefined
+  /** `undefined` if the path is not documented. */
+  readonly endpoint: Pick<DocumentedEndpoint, 'answer' | 'callsModel'> | undefined
   readonly method: string
   /** As requested. */
   readonly path: string
@@ -79,6 +43,7 @@ interface JudgedAnswer {
  */
 export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
+  const { answer: form, callsModel } = endpoint ?? {}
   // The platform's original answer is checked, not the one that we sent.
   const answer = outcome?.upstream ?? outcome?.answer
   if (!outcome || !answer || !endpoint || endpoint.isConfigured || outcome.error !== undefined || outcome.fault)
@@ -91,10 +56,10 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
     path,
     body,
     status: outcome.status,
-    endpoint: endpoint.isUndocumented ? undefined : `${endpoint.method} ${endpoint.path}`,
+    endpoint: form && { answer: form, ...(callsModel && { callsModel }) },
     contentType: headerIn(headers, 'content-type') ?? '',
     isWhole: isAll && outcome.complete,
-    requested: endpoint.callsModel ? requestedIn(exchange.body) : undefined,
+    requested: callsModel ? requestedIn(exchange.body) : undefined,
     isQuoted: false,
   }
 }
@@ -103,7 +68,7 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
 export function calledAnswer({ method, path, body }: Call, { status, headers, text }: ReceivedAnswer): JudgedAnswer {
   const [pathname = ''] = path.split('?')
   return {
-    endpoint: documentedPaths.includes(pathname) ? `${method} ${pathname}` : undefined,
+    endpoint: documentedAt(method, pathname),
     method,
     path: pathname,
     status,
@@ -183,29 +148,8 @@ export function judge(answer: JudgedAnswer): readonly Violation[] {
   if (status >= 300) return [decided('', `The platform is not known to answer with status ${status}.`)]
   if (endpoint === undefined || isHead) return []
   if (status !== 200) return [documented('Endpoints')('', `The status must be 200, not ${status}.`)]
-  const form = forms[endpoint]
-  if (form) return judgeJson(answer, form)
-  return endpoint === `POST ${CHAT}` ? judgeChat(answer) : []
+  return endpoint.callsModel ? judgeChat(answer, endpoint.answer) : judgeJson(answer, endpoint.answer)
 }
-
-/** The required format of an endpoint's answer. */
-interface Form {
-  readonly schema: Schema
-  /** The section of platform-api.md that says that it is JSON. */
-  readonly section: string
-  /** The source that defines its content. */
-  readonly report: Report
-}
-
-const documentedForm = (section: string, schema: Schema): Form => ({ schema, section, report: documented(section) })
-
-const forms: Readonly<Record<string, Form>> = {
-  'GET /health': documentedForm('Health response (JSON)', healthAnswer),
-  'GET /api/v1': documentedForm('API index response (JSON)', indexAnswer),
-  'GET /v1/models': { schema: modelsAnswer, section: 'Endpoints', report: decided },
-}
-
-const completionForm: Form = { schema: completionAnswer, section: 'Endpoints', report: decided }
 
 function judgeError({ status, body, contentType, path, isWhole, isQuoted }: JudgedAnswer): readonly Violation[] {
   const report = documented('Errors')
@@ -221,16 +165,19 @@ function judgeError({ status, body, contentType, path, isWhole, isQuoted }: Judg
   return [...type, report('path', 'path must be the requested path.')]
 }
 
-function judgeJson({ body, contentType, isWhole, isQuoted }: JudgedAnswer, { schema, section, report }: Form) {
+function judgeJson(
+  { body, contentType, isWhole, isQuoted }: JudgedAnswer,
+  { form, section, isDocumented }: DocumentedForm,
+) {
   const reportForm = documented(section)
   const type = isJsonType(contentType) ? [] : [reportForm('', 'The answer must be JSON, but its content type is not.')]
   if (!isWhole) return type
   const value = jsonOf(body)
   if (value === undefined) return [...type, reportForm('', 'The answer must be JSON, but its body is not.')]
-  return [...type, ...mismatches(schema, value, report, isQuoted)]
+  return [...type, ...mismatches(form, value, isDocumented ? reportForm : decided, isQuoted)]
 }
 
-function judgeChat(answer: JudgedAnswer): readonly Violation[] {
+function judgeChat(answer: JudgedAnswer, form: DocumentedForm): readonly Violation[] {
   const { requested, contentType } = answer
   const isEvents = /^text\/event-stream\b/i.test(contentType)
   if (requested?.stream) {
@@ -238,7 +185,7 @@ function judgeChat(answer: JudgedAnswer): readonly Violation[] {
     return [decided('', NOT_EVENTS)]
   }
   // If the request could not be read, events are not checked, since it may have asked for them.
-  return !requested && isEvents ? [] : judgeJson(answer, completionForm)
+  return !requested && isEvents ? [] : judgeJson(answer, form)
 }
 
 /** The part of a chunk that is compared with other chunks. */

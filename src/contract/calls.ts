@@ -1,6 +1,11 @@
 /** The calls that clauses make, most of them several. */
+
+import type { DocumentedEndpoint } from '../core/exchange.js'
 import { isObject, jsonOf, unverifiedFields } from '../core/json.js'
-import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
+import { apiIndex } from '../endpoints/api-index.js'
+import { chatCompletions } from '../endpoints/chat-completions.js'
+import { health as healthEndpoint } from '../endpoints/health.js'
+import { models as modelsEndpoint } from '../endpoints/models.js'
 import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type Target } from './target.js'
 
 export type CallFor = (target: Target) => Call | Promise<Call>
@@ -96,14 +101,16 @@ const getWithAnyKey =
     return get(path, apiKey ? 'apiKey' : anonKey ? 'anonKey' : undefined)(target)
   }
 
-export const index = get(INDEX, 'anonKey')
-export const models = get(MODELS, 'apiKey')
+export const index = get(apiIndex.path, 'anonKey')
+export const models = get(modelsEndpoint.path, 'apiKey')
 
 /** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
 export const health: CallFor = async target => {
-  const withoutCredential = await get(HEALTH)(target)
+  const withoutCredential = await get(healthEndpoint.path)(target)
   const result = await target.ask(withoutCredential)
-  return result.kind === 'answered' && result.status === 401 ? getWithAnyKey(HEALTH)(target) : withoutCredential
+  return result.kind === 'answered' && result.status === 401
+    ? getWithAnyKey(healthEndpoint.path)(target)
+    : withoutCredential
 }
 
 /** Skipped if both keys are the same string, which then has the access of both. */
@@ -144,7 +151,7 @@ const post = (target: Target, body: unknown, by: Authorization | undefined, type
   return authorized(target, { ...postCall, headers: { 'content-type': type }, body: text }, by)
 }
 
-const postCall = { to: 'platform', method: 'POST', path: CHAT } as const
+const postCall = { to: 'platform', method: 'POST', path: chatCompletions.path } as const
 
 /** `max_tokens` keeps it cheap but is not documented. If the target refuses it, it is left out. */
 export const chat =
@@ -175,7 +182,10 @@ const chatAs =
   }
 
 /** A call to a documented endpoint with an Authorization header that may be wrong. If it is accepted, it costs one token. */
-export const callAs = (path: string, by?: Authorization): CallFor => (path === CHAT ? chatAs(by) : get(path, by))
+export const callAs = (
+  { callsModel, path }: Pick<DocumentedEndpoint, 'callsModel' | 'path'>,
+  by?: Authorization,
+): CallFor => (callsModel ? chatAs(by) : get(path, by))
 
 /** A chat request with fields that should be refused. If it is accepted, it costs one token. */
 export const wrongChat =
@@ -188,7 +198,7 @@ export const wrongMessage = (message: object): CallFor =>
   wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
 
 export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
-export const wrongMethod = get(CHAT, 'apiKey')
+export const wrongMethod = get(chatCompletions.path, 'apiKey')
 export const notJson: CallFor = target => post(target, '{', 'apiKey')
 export const wrongType: CallFor = async target => post(target, await listedChatBody(target), 'apiKey', 'text/plain')
 
@@ -223,7 +233,7 @@ export const localPage = 'http://localhost:3000'
 export const preflight: CallFor = () => ({
   to: 'platform',
   method: 'OPTIONS',
-  path: CHAT,
+  path: chatCompletions.path,
   headers: {
     origin: localPage,
     'access-control-request-method': 'POST',

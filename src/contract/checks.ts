@@ -2,8 +2,9 @@
 import { check } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { CHAT, documentedPaths } from '../core/paths.js'
-import { calledAnswer, judge, listedIndexAnswer, NOT_DONE, NOT_EVENTS } from './answers.js'
+import { listedIndexAnswer } from '../endpoints/api-index.js'
+import { documentedEndpoints } from '../endpoints/index.js'
+import { calledAnswer, judge, NOT_DONE, NOT_EVENTS } from './answers.js'
 import { fieldsIn, listedModels, localPage } from './calls.js'
 import { type Call, CallNotMade, type ReceivedAnswer, type Target } from './target.js'
 
@@ -100,7 +101,7 @@ export const listedEndpoints: AnswerCheck = {
   },
 }
 
-const documentedRoutes = documentedPaths.map(path => `${path === CHAT ? 'POST' : 'GET'} ${path}`)
+const documentedRoutes = documentedEndpoints.map(({ method, path }) => `${method} ${path}`)
 
 export const allEndpoints: AnswerCheck = {
   expected: `the endpoints ${documentedRoutes.join(', ')}`,

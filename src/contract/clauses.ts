@@ -1,5 +1,8 @@
 /** The clauses of the contract, in the order in which they are checked. */
-import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
+import { apiIndex } from '../endpoints/api-index.js'
+import { chatCompletions } from '../endpoints/chat-completions.js'
+import { health as healthEndpoint } from '../endpoints/health.js'
+import { models as modelsEndpoint } from '../endpoints/models.js'
 import {
   callAs,
   chat,
@@ -55,7 +58,7 @@ import {
 import { type Clause, type ClauseRow, checkOf } from './clause.js'
 import { placeInDocument } from './document.js'
 
-const limitedModels = get(`${MODELS}?limit=1`, 'apiKey')
+const limitedModels = get(`${modelsEndpoint.path}?limit=1`, 'apiKey')
 
 const endpointClauses: readonly ClauseRow[] = [
   ['EP-1', '', 'GET /health below the base address answers with status 200.', health, status(200)],
@@ -68,7 +71,7 @@ const endpointClauses: readonly ClauseRow[] = [
     health,
     versionNumber,
   ],
-  ['HEALTH-D1', 'EP-1', 'The health check needs no credential.', get(HEALTH), status(200)],
+  ['HEALTH-D1', 'EP-1', 'The health check needs no credential.', get(healthEndpoint.path), status(200)],
   ['EP-2', '', 'GET /api/v1 with the anon key answers with status 200.', index, status(200)],
   ['INDEX-1', 'EP-2', 'The API index is a JSON object.', index, jsonObject],
   ['INDEX-2', 'INDEX-1', 'The API index has the status ok.', index, statusOk],
@@ -140,42 +143,44 @@ const chatRefusalClauses: readonly ClauseRow[] = [
 
 /** Credentials that must be refused. The rest of each sentence follows the method and the path. */
 const refusals = [
-  ['AUTH-1.1', INDEX, 'forged', 'rejects a JWT with a wrong signature'],
-  ['AUTH-1.2', INDEX, 'unsigned', 'rejects a JWT without a signature'],
-  ['AUTH-1.3', MODELS, 'forgedUser', 'rejects a user JWT with a wrong signature'],
-  ['AUTH-1.4', CHAT, 'forgedUser', 'rejects a user JWT with a wrong signature'],
-  ['AUTH-1.5', INDEX, 'forgedUser', 'rejects a user JWT with a wrong signature'],
-  ['AUTH-1.6', MODELS, 'unsigned', 'rejects a JWT without a signature'],
-  ['AUTH-1.7', CHAT, 'unsigned', 'rejects a JWT without a signature'],
-  ['AUTH-3.1', MODELS, 'keyAlone', 'rejects an API key without the word Bearer before it'],
-  ['AUTH-3.2', INDEX, 'otherScheme', 'rejects an anon key with a scheme other than Bearer'],
-  ['AUTH-3.3', CHAT, 'keyAlone', 'rejects an API key without the word Bearer before it'],
-  ['AUTH-6.1', INDEX, undefined, 'without a credential yields 401'],
-  ['AUTH-6.2', INDEX, 'unknownKey', 'with an invalid credential yields 401'],
-  ['AUTH-6.3', MODELS, undefined, 'without a credential yields 401'],
-  ['AUTH-6.4', MODELS, 'unknownKey', 'with an invalid credential yields 401'],
-  ['AUTH-6.5', CHAT, undefined, 'without a credential yields 401'],
-  ['AUTH-6.6', CHAT, 'unknownKey', 'with an invalid credential yields 401'],
-  ['AUTH-6.7', MODELS, 'schemeAlone', 'with the word Bearer alone yields 401'],
+  ['AUTH-1.1', apiIndex, 'forged', 'rejects a JWT with a wrong signature'],
+  ['AUTH-1.2', apiIndex, 'unsigned', 'rejects a JWT without a signature'],
+  ['AUTH-1.3', modelsEndpoint, 'forgedUser', 'rejects a user JWT with a wrong signature'],
+  ['AUTH-1.4', chatCompletions, 'forgedUser', 'rejects a user JWT with a wrong signature'],
+  ['AUTH-1.5', apiIndex, 'forgedUser', 'rejects a user JWT with a wrong signature'],
+  ['AUTH-1.6', modelsEndpoint, 'unsigned', 'rejects a JWT without a signature'],
+  ['AUTH-1.7', chatCompletions, 'unsigned', 'rejects a JWT without a signature'],
+  ['AUTH-3.1', modelsEndpoint, 'keyAlone', 'rejects an API key without the word Bearer before it'],
+  ['AUTH-3.2', apiIndex, 'otherScheme', 'rejects an anon key with a scheme other than Bearer'],
+  ['AUTH-3.3', chatCompletions, 'keyAlone', 'rejects an API key without the word Bearer before it'],
+  ['AUTH-6.1', apiIndex, undefined, 'without a credential yields 401'],
+  ['AUTH-6.2', apiIndex, 'unknownKey', 'with an invalid credential yields 401'],
+  ['AUTH-6.3', modelsEndpoint, undefined, 'without a credential yields 401'],
+  ['AUTH-6.4', modelsEndpoint, 'unknownKey', 'with an invalid credential yields 401'],
+  ['AUTH-6.5', chatCompletions, undefined, 'without a credential yields 401'],
+  ['AUTH-6.6', chatCompletions, 'unknownKey', 'with an invalid credential yields 401'],
+  ['AUTH-6.7', modelsEndpoint, 'schemeAlone', 'with the word Bearer alone yields 401'],
 ] as const
 
-/** The clauses that say that a documented endpoint exists. */
-const existence = { [INDEX]: 'EP-2', [MODELS]: 'EP-4', [CHAT]: 'EP-3' }
+const refusalClauses = refusals.map(
+  ([id, endpoint, by, what]): ClauseRow => [
+    id,
+    endpoint.clause,
+    `${endpoint.method} ${endpoint.path} ${what}.`,
+    callAs(endpoint, by),
+    status(401),
+  ],
+)
 
-const refusalClauses = refusals.map(([id, path, by, what]): ClauseRow => {
-  const method = path === CHAT ? 'POST' : 'GET'
-  return [id, existence[path], `${method} ${path} ${what}.`, callAs(path, by), status(401)]
-})
-
-const anonKeyForModels = withDistinctKeys(get(MODELS, 'anonKey'))
-const apiKeyForIndex = withDistinctKeys(get(INDEX, 'apiKey'))
+const anonKeyForModels = withDistinctKeys(get(modelsEndpoint.path, 'anonKey'))
+const apiKeyForIndex = withDistinctKeys(get(apiIndex.path, 'apiKey'))
 
 const signInClauses: readonly ClauseRow[] = [
   ['AUTH-2', 'AUTH-D1', 'Signing in with email and password returns a JWT.', signIn, status(200), accessToken],
   ['AUTH-D1', '', 'The sign-in is that of Supabase: POST /auth/v1/token?grant_type=password.', signIn, signInPath],
   ['AUTH-D2', 'AUTH-2', 'An access token lasts 3600 seconds and comes with a refresh token.', signIn, session],
-  ['AUTH-D3', 'EP-2 AUTH-2', 'GET /api/v1 accepts a user JWT.', get(INDEX, 'userToken'), status(200)],
-  ['AUTH-D4', 'EP-4 AUTH-2', 'GET /v1/models accepts a user JWT.', get(MODELS, 'userToken'), status(200)],
+  ['AUTH-D3', 'EP-2 AUTH-2', 'GET /api/v1 accepts a user JWT.', get(apiIndex.path, 'userToken'), status(200)],
+  ['AUTH-D4', 'EP-4 AUTH-2', 'GET /v1/models accepts a user JWT.', get(modelsEndpoint.path, 'userToken'), status(200)],
   ['AUTH-D5', 'EP-4', 'GET /v1/models rejects an anon key.', anonKeyForModels, status(401)],
   ['AUTH-D6', 'EP-2', 'GET /api/v1 rejects an API key.', apiKeyForIndex, status(401)],
 ]

@@ -1,6 +1,7 @@
 /** A request on its way through Standin, and the endpoints that answer it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import * as v from 'valibot'
+import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
 import { list, word } from '../check/forms.js'
 import { type Caller, type CredentialKind, credentialKinds } from './caller.js'
@@ -56,12 +57,38 @@ export const defaultAccess = (path: string): Access => accessBelow(path) ?? ['ap
 export const combinedAccess = (one: Access, other: Access): Access =>
   one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
 
-/** One method on one path. Turns an exchange into a reply, or throws a PlatformError. */
-export interface Endpoint extends OwnPath {
-  /** Whether a body is read before `reply` is called. */
-  readonly takesBody: boolean
+/** An endpoint of platform-api.md as one record: all that is known about it, whatever is configured. */
+export interface DocumentedEndpoint extends Pick<OwnPath, 'method' | 'path' | 'access'> {
+  /** Its name below the option `access`, in the journal and on the dashboard. */
+  readonly name: string
   /** Whether it calls a model: its body is a chat, which rules, limits and the contract's judge read. */
   readonly callsModel?: true
+  /** Whether it lists the paths of the platform, to which the user's own are added. */
+  readonly listsPaths?: true
+  /** Whether its requests do not count towards the limits of a credential. */
+  readonly isUnlimited?: true
+  /** The form of its answers with status 200; of a stream, that of the whole. */
+  readonly answer: DocumentedForm
+  /** The clause of the contract that says that it exists. */
+  readonly clause: string
+  /** How it replies with the parts of the platform that it needs. */
+  replyWith(parts: never): Endpoint['reply']
+}
+
+/** The form that answers must have, and whether platform-api.md defines it or only the section in which they are JSON. */
+export interface DocumentedForm {
+  readonly form: Parameters<typeof check>[0]
+  readonly section: string
+  readonly isDocumented: boolean
+}
+
+/** What requests know of the record of their endpoint. */
+type OfRecord = Partial<Pick<DocumentedEndpoint, 'name' | 'callsModel' | 'listsPaths' | 'isUnlimited' | 'answer'>>
+
+/** One method on one path. Turns an exchange into a reply, or throws a PlatformError. */
+export interface Endpoint extends OwnPath, OfRecord {
+  /** Whether a body is read before `reply` is called. */
+  readonly takesBody: boolean
   /** Whether the user configured it, with a rule for example. Its body may be of any type. */
   readonly isConfigured?: true
   /** Whether its path is neither documented nor configured, so that only the live platform or a recording may know it. Its body may be of any type. */

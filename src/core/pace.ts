@@ -1,6 +1,9 @@
 /** The pace of a stream, and its options, which are the same in the configuration, in a rule and in a header. */
+import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
+import { settingsIn } from '../check/check.js'
 import { closed, described, map, numberBetween, optional, optionalEach } from '../check/forms.js'
+import { invalidRequest } from './errors.js'
 
 /** The pace of a stream. */
 export interface Pace {
@@ -50,4 +53,21 @@ export function paceFrom(own: PaceInput | null | undefined, defaults: Pace): Pac
   if (!own) return defaults
   const settings = Object.entries(own).filter(([, value]) => value !== undefined)
   return settings.length === 0 ? defaults : { ...defaults, ...Object.fromEntries(settings) }
+}
+
+export const PACE_HEADER = 'x-standin-pace'
+
+/**
+ * Parses the header `x-standin-pace: firstTokenMs=300; tokensPerSecond=50`. Returns `undefined` without the header.
+ * Throws a 400 that names the header and the first invalid setting.
+ */
+export function requestedPaceOf({ [PACE_HEADER]: requestedPace }: IncomingHttpHeaders): PaceInput | undefined {
+  if (requestedPace === undefined) return undefined
+  const text = String(requestedPace)
+  // Two headers arrive joined by a comma, which no pace setting contains.
+  if (text.includes(','))
+    throw invalidRequest(`Header ${PACE_HEADER} must be sent once, with ";" between its settings, not ",".`)
+  const settings = settingsIn(text, paceInput)
+  if ('sentence' in settings) throw invalidRequest(`Header ${PACE_HEADER}: ${settings.sentence}`)
+  return settings.value
 }

@@ -10,14 +10,6 @@ export const AUTH = '/auth/v1'
 /** The tables, where Supabase's clients expect them. */
 export const REST = '/rest/v1'
 
-/** The documented endpoints (platform-api.md, "Endpoints"). */
-export const HEALTH = '/health'
-export const INDEX = '/api/v1'
-export const MODELS = '/v1/models'
-export const CHAT = '/v1/chat/completions'
-
-export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
-
 /** Marks requests of the dashboard itself, which are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
@@ -59,6 +51,7 @@ export const callsModel = (method: string, path: string) => method === 'POST' &&
 /** The method by which an endpoint is found: HEAD is answered like GET, without the body. */
 export const lookupMethod = (method: string) => (method === 'HEAD' ? 'GET' : method)
 
+const CHAT = '/v1/chat/completions'
 const chatOnly = (path: string, how: string) => `The platform has no ${path}, only ${CHAT}: use ${how}.`
 const anotherApi = (vendor: string) =>
   `This is a path of ${vendor}. The platform has OpenAI's ${CHAT}: use an OpenAI client, with OPENAI_BASE_URL.`

@@ -44,6 +44,12 @@ export const jsonReply = (value: unknown): TextReply => ({
   body: JSON.stringify(value),
 })
 
+/** Always the same JSON. */
+export function fixedReply(body: object): () => Reply {
+  const reply = jsonReply(body)
+  return () => reply
+}
+
 /** A body that is sent piece by piece. Many exchanges share the pieces; only the frame around each piece differs. */
 export interface PacedBody {
   /** Sent with the first piece. */

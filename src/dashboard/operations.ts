@@ -20,7 +20,16 @@ const config = closed({
   version: text,
   models: arrayOf(text),
   /** Everything that clients can request, with the credentials that each accepts. */
-  endpoints: arrayOf(closed({ method: text, path: text, access: v.union([v.literal('anyone'), arrayOf(text)]) })),
+  endpoints: arrayOf(
+    closed({
+      method: text,
+      path: text,
+      access: v.union([v.literal('anyone'), arrayOf(text)]),
+      /** Of a documented endpoint. */
+      name: optionalMember(text),
+      callsModel: optionalMember(v.literal(true)),
+    }),
+  ),
   /** The credentials of the development user. */
   sign_in: optionalMember(closed({ email: text, password: text })),
   /** The public development key, if it works here and the request was made on this machine. */

@@ -1,50 +1,50 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { CompletionForm } from '../chat/answer.js'
 import { createCompletions } from '../chat/answer.js'
+import { completionAnswer } from '../chat/completion.js'
+import type { Generation } from '../chat/generation.js'
 import { openaiRefusal } from '../chat/openai-refusals.js'
 import { type ChatRequest, chatIn } from '../chat/request.js'
 import type { Tokenizer } from '../chat/tokens/index.js'
-import { settingsIn } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
-import { alternatives, invalidRequest, refusal, shortened } from '../core/errors.js'
-import type { Access, Endpoint, Exchange } from '../core/exchange.js'
-import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
-import { CHAT } from '../core/paths.js'
+import { alternatives, refusal, shortened } from '../core/errors.js'
+import type { DocumentedEndpoint, Endpoint, Exchange } from '../core/exchange.js'
+import { PACE_HEADER, type Pace, type PaceInput, paceFrom, requestedPaceOf } from '../core/pace.js'
 import type { Reply } from '../core/reply.js'
-import type { Generation, Replies } from '../replies/index.js'
-import type { Model } from './fixed.js'
-import { ANY_MODEL, namedModels } from './options.js'
+import { ANY_MODEL, type Model, namedModels } from './options.js'
 
-interface Parts {
-  readonly access: Access
+/** What happens to a request that OpenAI refuses: it is answered and reported, or refused. */
+export type Requests = 'warn' | 'strict'
+
+/** The parts that it needs to reply. */
+export interface ChatParts {
   /** The available models. */
   readonly models: readonly Pick<Model, 'id' | 'pace'>[]
   /** Gets the ids of models without an entry that were used, if any model may be used. */
   readonly usedModels: Set<string>
-  readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'mismatch'>>
+  readonly replies: {
+    answer(request: ChatRequest, exchange: Exchange): Generation | Promise<Generation>
+    mismatch?(request: ChatRequest, generation: Generation): Reply['remark']
+  }
   /** The default pace of streams. */
   readonly pace: Pace
   readonly tokenizer: Tokenizer
   readonly requests: Requests
 }
 
-/** What happens to a request that OpenAI refuses: it is answered and reported, or refused. */
-export type Requests = 'warn' | 'strict'
-
 /**
  * Checks the request, gets the generated reply from `replies`, and returns it in the requested form: whole or as a
  * stream.
  */
-export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint {
+function replyWith({ requests, ...parts }: ChatParts): Endpoint['reply'] {
   const { models, replies, usedModels } = parts
   const modelIds = namedModels(models)
   const knownModels = new Set(modelIds)
   const takesAny = modelIds.length < models.length
   const answer = createAnswer(parts)
 
-  function reply(exchange: Exchange): Reply | Promise<Reply> {
+  return exchange => {
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
     if (!knownModels.has(request.model)) {
@@ -60,19 +60,21 @@ export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint
     if (generation instanceof Promise) return generation.then(found => answer(exchange, request, found, requestedPace))
     return answer(exchange, request, generation, requestedPace)
   }
-
-  return {
-    method: 'POST',
-    path: CHAT,
-    access,
-    takesBody: true,
-    callsModel: true,
-    reply,
-  }
 }
 
+export const chatCompletions = {
+  name: 'chat',
+  method: 'POST',
+  path: '/v1/chat/completions',
+  access: ['apiKey', 'user'],
+  callsModel: true,
+  answer: { form: completionAnswer, section: 'Endpoints', isDocumented: false },
+  clause: 'EP-3',
+  replyWith,
+} as const satisfies DocumentedEndpoint
+
 /** Returns the function that sends what was generated in the requested form. */
-function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access' | 'requests' | 'usedModels'>) {
+function createAnswer({ models, replies, pace, tokenizer }: Omit<ChatParts, 'requests' | 'usedModels'>) {
   /** The default pace of each model. */
   const modelPaces = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
@@ -129,23 +131,6 @@ function unknownModel(model: string, known: readonly string[]) {
     'unknown_model',
     `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
   )
-}
-
-const PACE_HEADER = 'x-standin-pace'
-
-/**
- * Parses the header `x-standin-pace: firstTokenMs=300; tokensPerSecond=50`. Returns `undefined` without the header.
- * Throws a 400 that names the header and the first invalid setting.
- */
-export function requestedPaceOf({ [PACE_HEADER]: requestedPace }: IncomingHttpHeaders): PaceInput | undefined {
-  if (requestedPace === undefined) return undefined
-  const text = String(requestedPace)
-  // Two headers arrive joined by a comma, which no pace setting contains.
-  if (text.includes(','))
-    throw invalidRequest(`Header ${PACE_HEADER} must be sent once, with ";" between its settings, not ",".`)
-  const settings = settingsIn(text, paceInput)
-  if ('sentence' in settings) throw invalidRequest(`Header ${PACE_HEADER}: ${settings.sentence}`)
-  return settings.value
 }
 
 /** For `requests: strict`, with OpenAI's message. */

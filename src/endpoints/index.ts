@@ -1,31 +1,71 @@
-/** All emulated endpoints, and how a request finds its endpoint. */
-import type { Tokenizer } from '../chat/tokens/index.js'
+/** The documented endpoints, a record each, and how a request finds its endpoint. */
+import type * as v from 'valibot'
+import { group, option } from '../check/forms.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
-import { type Access, accessBelow, credentialKinds, type Endpoint } from '../core/exchange.js'
-import type { Pace } from '../core/pace.js'
-import type { Replies } from '../replies/index.js'
-import { chatCompletions, type Requests } from './chat-completions.js'
-import { health, type Model, modelList, withIndex } from './fixed.js'
+import {
+  type Access,
+  access,
+  accessBelow,
+  credentialKinds,
+  type DocumentedEndpoint,
+  type Endpoint,
+} from '../core/exchange.js'
+import { apiIndex } from './api-index.js'
+import { type ChatParts, chatCompletions } from './chat-completions.js'
+import { health } from './health.js'
+import { models } from './models.js'
+import type { Model } from './options.js'
 
-interface EndpointParts {
+/** In the order of the document. Those of the auth backend are in supabase/ and are loaded separately. */
+const records = [health, apiIndex, models, chatCompletions] as const
+
+export const documentedEndpoints: readonly DocumentedEndpoint[] = records
+
+/** The documented endpoint of a method on a path. */
+export const documentedAt = (method: string, path: string): DocumentedEndpoint | undefined =>
+  documentedEndpoints.find(one => one.method === method && one.path === path)
+
+/** Whether the platform's document defines a path. */
+export const isDocumentedPath = (path: string): boolean => documentedEndpoints.some(one => one.path === path)
+
+/** Without the version, since other platforms have them below another prefix: `/openai/v1/chat/completions`. */
+const modelPaths = documentedEndpoints.flatMap(({ callsModel, path }) =>
+  callsModel ? [path.replace(/^\/v\d+/, '')] : [],
+)
+
+/** Whether requests to this path are chats. */
+export const asksForChat = (path: string): boolean => modelPaths.some(end => path.endsWith(end))
+
+type Names = (typeof records)[number]['name']
+
+const accessOption = ({ method, path, access: initial }: DocumentedEndpoint) =>
+  option(
+    access,
+    initial as v.InferInput<typeof access>,
+    `Who may ${method} ${path}: anyone, or a list of ${credentialKinds.join(', ')}.`,
+  )
+
+export const accessOptions = group(
+  Object.fromEntries(records.map(one => [one.name, accessOption(one)])) as Record<
+    Names,
+    ReturnType<typeof accessOption>
+  >,
+  'Which kinds of credential each endpoint accepts.',
+)
+
+interface EndpointParts extends ChatParts {
   readonly version: string
   readonly models: readonly Model[]
-  /** The ids of models without an entry that were used, if any model may be used. Chat adds to it. */
-  readonly usedModels: Set<string>
-  readonly replies: Pick<Replies, 'answer'>
-  readonly pace: Pace
-  readonly tokenizer: Tokenizer
-  readonly requests: Requests
-  readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
+  readonly access: Readonly<Record<Names, Access>>
 }
 
-/** The four documented endpoints. Those of the auth backend are in supabase/ and are loaded separately. */
-export function createEndpoints({ access, version, ...chat }: EndpointParts): readonly Endpoint[] {
-  return withIndex(access.index, [
-    health({ version, access: access.health }),
-    modelList({ models: chat.models, used: chat.usedModels, access: access.models }),
-    chatCompletions({ ...chat, access: access.chat }),
-  ])
+export function createEndpoints({ access, ...parts }: EndpointParts): readonly Endpoint[] {
+  const endpoints = records.map(one => ({ ...one, access: access[one.name] }))
+  return endpoints.map(endpoint => ({
+    ...endpoint,
+    takesBody: endpoint.method === 'POST',
+    reply: endpoint.replyWith({ ...parts, endpoints }),
+  }))
 }
 
 export interface Routes {

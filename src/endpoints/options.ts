@@ -1,20 +1,19 @@
-/** The options of the documented endpoints: the models, and who may call what. */
+/** The option for the models. */
 import * as v from 'valibot'
-import {
-  described,
-  different,
-  filled,
-  group,
-  integer,
-  listOrText,
-  oneForm,
-  only,
-  open,
-  option,
-  text,
-} from '../check/forms.js'
-import { access } from '../core/exchange.js'
-import { paceInput } from '../core/pace.js'
+import { described, different, filled, integer, listOrText, oneForm, only, open, option, text } from '../check/forms.js'
+import { type PaceInput, paceInput } from '../core/pace.js'
+
+export interface Model {
+  readonly id: string
+  readonly object: string
+  readonly created: number
+  readonly owned_by: string
+  /** The pace of its streams, if it has its own; not listed. */
+  readonly pace?: PaceInput | null | undefined
+  /** The longest prompt that it accepts; not listed. */
+  readonly maxPromptTokens?: number | undefined
+  readonly [further: string]: unknown
+}
 
 const model = open({
   id: filled,
@@ -74,14 +73,4 @@ export const modelOptions = option(
   ),
   defaultModels,
   'The models that GET /v1/models lists and chat accepts: ids such as [gpt-4o], or objects with an id. Other fields of a model are listed unchanged. { id: "*" } accepts all others, which are listed once they have been used; the word any is the default list with it.',
-)
-
-export const accessOptions = group(
-  {
-    health: option(access, 'anyone', 'Who may GET /health: anyone, or a list of anon, service, user, apiKey.'),
-    index: option(access, ['anon', 'service', 'user'], 'Who may GET /api/v1.'),
-    models: option(access, ['apiKey', 'user'], 'Who may GET /v1/models.'),
-    chat: option(access, ['apiKey', 'user'], 'Who may POST /v1/chat/completions.'),
-  },
-  'Which kinds of credential each endpoint accepts.',
 )

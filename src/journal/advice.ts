@@ -2,7 +2,8 @@
 import { ignoreAdvice } from '../check/finding.js'
 import { nearest } from '../check/suggest.js'
 import { defaultAccess, type Exchange, usesLive } from '../core/exchange.js'
-import { AUTH, documentedPaths, isAuth, unknownPathAdvice } from '../core/paths.js'
+import { AUTH, isAuth, unknownPathAdvice } from '../core/paths.js'
+import { documentedEndpoints } from '../endpoints/index.js'
 
 /** What the advice on an unknown path or a status depends on, beside these. */
 interface Circumstances {
@@ -160,7 +161,7 @@ const adviceOnForbidden = (path: string) =>
 
 /** Paths that are suggested for misspelt ones. A test checks that each of them is served. */
 export const knownPaths = [
-  ...documentedPaths,
+  ...documentedEndpoints.map(({ path }) => path),
   ...['token', 'signup', 'user', 'logout', 'otp', 'magiclink', 'verify', 'recover', 'resend', 'settings', 'health'].map(
     name => `${AUTH}/${name}`,
   ),

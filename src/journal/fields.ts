@@ -157,6 +157,8 @@ const route = {
     // If only the live platform knows the path, it is the requested one.
     shown(endpoint && `${endpoint.method} ${endpoint.path}`),
   ),
+  /** The name of a documented endpoint, such as `chat`; null for every other. */
+  name: shownField(orNull(text), ({ exchange }) => exchange.endpoint?.name ?? null),
   /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
   call: shownField(orNull(text), ({ exchange, shown }) => shown(callOf(exchange))),
   mode: shownField(orNull(word(modes)), ({ exchange }) => exchange.mode ?? null),

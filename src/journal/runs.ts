@@ -7,6 +7,7 @@ import { type ContentCall, chunkIn, completionIn, contentOf, createSum } from '.
 import type { Exchange } from '../core/exchange.js'
 import { replyBytes } from '../core/http.js'
 import { isObject, jsonOf } from '../core/json.js'
+import { asksForChat } from '../endpoints/index.js'
 import { READ_BYTES } from './facts.js'
 
 /** A tool, and the arguments for it. */
@@ -148,7 +149,7 @@ function wordsOf(path: string, query: string, body: unknown): ReadonlySet<string
 /** The choices of a chat's answer, whole or streamed. */
 function choicesOf({ path, outcome }: Exchange) {
   const { answer } = outcome ?? {}
-  if (!answer || !path.endsWith('/chat/completions')) return []
+  if (!answer || !asksForChat(path)) return []
   const bytes = answer.kind === 'reply' ? replyBytes(answer) : Buffer.concat(answer.beginning)
   if (bytes.length > READ_BYTES) return []
   return (completionIn(jsonOf(bytes)) ?? streamedIn(bytes.toString('utf8'))).choices ?? []

@@ -4,7 +4,6 @@ import type { ChatRequest } from '../chat/request.js'
 import { PlatformError, refusal } from '../core/errors.js'
 import type { Caller, Endpoint } from '../core/exchange.js'
 import { retryHeaders } from '../core/http.js'
-import { INDEX } from '../core/paths.js'
 import type { Reply } from '../core/reply.js'
 import type { Counters, LimitWindow } from './counters.js'
 
@@ -25,7 +24,7 @@ interface Parts {
   readonly promptTokens: (request: ChatRequest) => number
 }
 
-type LimitedEndpoint = Partial<Pick<Endpoint, 'callsModel' | 'isConfigured'>>
+type LimitedEndpoint = Partial<Pick<Endpoint, 'name' | 'callsModel' | 'isUnlimited' | 'isConfigured'>>
 
 export interface Limits {
   /** The quota of a request to `path`; `undefined` if nothing is limited. */
@@ -61,8 +60,9 @@ export function createLimits(parts: Parts): Limits | undefined {
   if (!limitsPrompts && !limitsCredentials) return undefined
   const anonymous = anonymousQuota(parts)
   return {
-    quotaFor(caller, path, { callsModel = false, isConfigured = false } = {}) {
-      if (!isLimited(path) && !isConfigured) return undefined
+    quotaFor(caller, path, endpoint = {}) {
+      const { callsModel = false } = endpoint
+      if (!isLimited(path, endpoint)) return undefined
       const key = credentialKey(caller)
       if (key !== undefined) return quotaOf(key, callsModel, parts)
       return callsModel && limitsPrompts ? anonymous : undefined
@@ -148,8 +148,9 @@ function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: P
   throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
 }
 
-/** The documented endpoints that require a credential. */
-const isLimited = (path: string) => path.startsWith('/v1/') || path === INDEX
+/** Documented and configured endpoints, and what the live platform may have beside its models. */
+const isLimited = (path: string, { name, isUnlimited, isConfigured }: LimitedEndpoint) =>
+  isConfigured === true || (name === undefined ? path.startsWith('/v1/') : !isUnlimited)
 
 function credentialKey(caller: Caller): string | undefined {
   if (caller.kind === 'anonymous' || caller.kind === 'refused') return undefined

@@ -1,7 +1,8 @@
 /** The operations of OpenAPI documents: their paths, their access, and which one a request matches. */
 import { type Access, accessBelow, defaultAccess, type OwnPath } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
-import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
+import { isAuth, isReserved } from '../core/paths.js'
+import { isDocumentedPath } from '../endpoints/index.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './schemas.js'
 
@@ -159,6 +160,6 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
 }
 
 /** Standin's own paths and the documented endpoints cannot be overridden. */
-const isReservedPath = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
+const isReservedPath = (path: string) => isReserved(path) || isAuth(path) || isDocumentedPath(path)
 
 const textLength = ({ endpoint }: DocumentedOperation) => endpoint.path.replace(/\{[^{}]*\}/g, '').length

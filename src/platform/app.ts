@@ -212,7 +212,13 @@ function configJson(
 function listedEndpoints({ loaded, endpoints, ownPaths, backend }: Assembly) {
   const { mode, gateway } = loaded.config.auth
   const auth = mode === 'local' ? workingEndpoints(backend, { hasGateway: gateway === 'kong' }) : []
-  return [...endpoints, ...ownPaths(), ...auth].map(({ method, path, access }) => ({ method, path, access }))
+  const own = [...ownPaths(), ...auth].map(({ method, path, access }) => ({ method, path, access }))
+  const documented = endpoints.map(({ method, path, access, name, callsModel }) => ({
+    ...{ method, path, access },
+    ...(name && { name }),
+    ...(callsModel && { callsModel }),
+  }))
+  return [...documented, ...own]
 }
 
 const foldersOf = ({ loaded: { dir, config } }: Assembly) => ({

@@ -2,9 +2,8 @@
 
 import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
-import { type Pace, paceFrom } from '../core/pace.js'
+import { type Pace, paceFrom, requestedPaceOf } from '../core/pace.js'
 import type { ResetOptions } from '../core/part.js'
-import { requestedPaceOf } from '../endpoints/chat-completions.js'
 import { mcpServers } from '../mcp/options.js'
 import type { Replies } from '../replies/index.js'
 import type { LoadedConfig } from './config/load.js'

@@ -5,8 +5,8 @@ import { check } from '../check/check.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Part } from '../core/part.js'
-import { CHAT } from '../core/paths.js'
 import { type AnsweredBy, sourceInWords } from '../core/reply.js'
+import { documentedAt } from '../endpoints/index.js'
 import { namedModels } from '../endpoints/options.js'
 import { mcpServers } from '../mcp/options.js'
 import {
@@ -110,7 +110,7 @@ function createRules(memory: Memory, atRunTime: RulesAtRunTime, current: () => C
 
 async function whyNot(rule: ReadyRule | undefined, exchange: Exchange, { explain }: Replies) {
   if (!rule) return 'The rule was removed meanwhile.'
-  if (exchange.path !== CHAT) {
+  if (!exchange.endpoint?.callsModel) {
     const reasons = await requestTest(rule.written, 'repair')(exchange)
     return reasons?.length === 0
       ? undefined
@@ -141,7 +141,7 @@ async function explainAttempt(
     const tried = { ...call, server, scope, headers: request?.headers, caller: request?.caller }
     return { ...(await explainedAttempt(explain(tried), { linesOf })), total }
   }
-  if (request && replies.http && request.path !== CHAT) {
+  if (request && replies.http && !documentedAt(request.method, request.path)?.callsModel) {
     const { explain, linesOf } = replies.http
     return { ...(await explainedAttempt(await explain({ ...request, scope }), { linesOf })), total }
   }

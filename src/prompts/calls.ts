@@ -4,7 +4,8 @@ import { messagesIn } from '../chat/said.js'
 import { promptTokens, type Tokenizer } from '../chat/tokens/index.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
-import { asksForChat, comparedForm, type Ignore, type RecordedRequest, redactedRequest } from '../recordings/index.js'
+import { asksForChat } from '../endpoints/index.js'
+import { comparedForm, type Ignore, type RecordedRequest, redactedRequest } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, parseExact } from '../core/json.js'
+import { asksForChat } from '../endpoints/index.js'
 import { withLeaves } from '../redact/index.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -105,9 +106,6 @@ const chatDefaults = ({ tools, functions }: JsonObject): JsonObject => ({
 })
 
 const defaultChoice = (offered: unknown) => (Array.isArray(offered) && offered.length > 0 ? 'auto' : 'none')
-
-/** Whether requests to this path ask for a chat completion. */
-export const asksForChat = (path: string) => path.endsWith('/chat/completions')
 
 /** Returns a JSON body without fields that have their default value, such as null in place of an absent one. */
 export function withoutDefaults(path: string, body: unknown): unknown {

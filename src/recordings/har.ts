@@ -3,7 +3,8 @@ import { readStream } from '../chat/chunks.js'
 import { eventsIn, linesIn } from '../chat/events.js'
 import type { Problem } from '../check/problem.js'
 import { withOwnAddresses } from '../core/http.js'
-import { CHAT, isAuth, isReserved } from '../core/paths.js'
+import { isAuth, isReserved } from '../core/paths.js'
+import { asksForChat } from '../endpoints/index.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { type HarSource, LostBody, withBodies } from './har-bodies.js'
 import { type Entry, entriesIn, harHeaders } from './har-form.js'
@@ -167,7 +168,7 @@ function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
 
 function lostBodyOf(entry: Entry, { path }: HarPlace): Reason | undefined {
   const body = bodyOf(entry.request)
-  const isChat = path === CHAT && /^post$/i.test(entry.request.method)
+  const isChat = asksForChat(path) && /^post$/i.test(entry.request.method)
   if (body === 'lost' || (isChat && body !== 'whole')) return 'without the body of the request'
   if (requestBody(entry.request).objection !== undefined) return 'with a compressed body that cannot be decompressed'
   return lacksAnswerBody(entry) ? 'without the body of the answer' : undefined
@@ -272,7 +273,7 @@ function responseIn(
   const body = isEvents && !saved.isRaw ? savedStream(content, type, remarks) : saved.bytes
   const events = isEvents ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
   const hasEnd = hasDone([{ atMs: 0, bytes: body }]) || readStream(body).isEntire
-  const mayLackItsEnd = path === CHAT && events.length > 0 && !hasEnd
+  const mayLackItsEnd = asksForChat(path) && events.length > 0 && !hasEnd
   const chunks = events.length > 0 ? evenChunks(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
   // The size is that of the body as it was sent.
   const isAsSent = headers === original && body === saved.bytes && !saved.isRaw && !hasNoBody(method, status)

@@ -16,7 +16,6 @@ import { testNameOf } from './test-name.js'
 import { Tomorrow } from './tomorrow.js'
 
 export { type AcceptedChange, acceptChanges } from './accept.js'
-export { asksForChat } from './canonical.js'
 export { unlikeness } from './differences.js'
 export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { yamlText } from './file-form.js'

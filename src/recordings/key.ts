@@ -4,9 +4,9 @@ import { hash } from 'node:crypto'
 import type { Exchange } from '../core/exchange.js'
 import { decompress } from '../core/http.js'
 import { isObject, mayBeJson, requireModestJson } from '../core/json.js'
+import { asksForChat } from '../endpoints/index.js'
 import { comparable, credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import {
-  asksForChat,
   jsonIn,
   normalPath,
   normalQuery,

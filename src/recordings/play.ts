@@ -5,8 +5,8 @@ import { completionIn, contentOf, type VendorCompletion } from '../chat/reader.j
 import { exactJsonOf, isObject, jsonOf, stringifyExact } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import { openBody, type PacedBody, type Reply } from '../core/reply.js'
+import { asksForChat } from '../endpoints/index.js'
 import { editedChunks } from '../redact/edits.js'
-import { asksForChat } from './canonical.js'
 import { rpcCallOf, withIdsOf } from './json-rpc.js'
 import {
   hasRhythm,

@@ -3,7 +3,7 @@ import { chatRequest } from '../chat/request.js'
 import { check } from '../check/check.js'
 import { accessBelow, type Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
-import { CHAT, lookupMethod } from '../core/paths.js'
+import { lookupMethod } from '../core/paths.js'
 import { ChatInput, findChat } from './chat/input.js'
 import { inputOf } from './http/input.js'
 import { isDocumented, routeOf, whyInvalidRoute } from './http/route.js'
@@ -35,7 +35,7 @@ const CUT = 'Only the beginning of its body was kept, so that nothing tells it f
 export async function answerable(exchange: Exchange, isMcp: (path: string) => boolean): Promise<Answerable | string> {
   if (exchange.bodyCutFromBytes !== undefined) return CUT
   if (exchange.isWebSocket) return 'No rule can answer a WebSocket.'
-  const isChat = exchange.path === CHAT && exchange.method === 'POST'
+  const isChat = exchange.endpoint?.callsModel === true
   const isCall = !isChat && isMcp(exchange.path)
   if (isRefusedFirst(exchange, isChat || isCall ? mayBeAnswered : mayBeAnsweredAtPath))
     return `It was refused before any rule was asked: ${exchange.outcome?.error}`

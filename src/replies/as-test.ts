@@ -2,7 +2,6 @@
 import { contentOf } from '../chat/reader.js'
 import { notForARule, PlatformError } from '../core/errors.js'
 import { isObject } from '../core/json.js'
-import { CHAT } from '../core/paths.js'
 import { choicesIn, type Draft, type DraftSource } from './draft.js'
 
 /** An exchange, and the rule that repeats its answer. */
@@ -63,9 +62,9 @@ async function stepText({ source, draft }: Step): Promise<Written> {
 }
 
 /** What the test expects of an answer: its status, and the text that a model says. */
-function checks({ request: { path, body }, status, response }: DraftSource): string {
+function checks({ request: { body }, status, response }: DraftSource): string {
   const lines = [`expect(response.status).toBe(${status})`]
-  const [choice] = path === CHAT && (status ?? 500) < 400 ? choicesIn(response) : []
+  const [choice] = (status ?? 500) < 400 ? choicesIn(response) : []
   const { text = '', calls = [] } = choice ? contentOf(choice.message) : {}
   const isStream = isObject(body) && body.stream === true
   if (text !== '' || calls.length > 0) lines.push(`const answer = await response.text()`)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Loaded, type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { type Access, defaultAccess } from '../core/exchange.js'
 import { isObject, parseExact, stringifyExact } from '../core/json.js'
-import { documentedPaths } from '../core/paths.js'
+import { isDocumentedPath } from '../endpoints/index.js'
 import { areAmbiguous, paramsIn, readTextFile, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { type ResourceOptions, resourceActions } from './options.js'
 import type { ReadyResource, SeedRow } from './resource.js'
@@ -66,7 +66,7 @@ const withoutParamNames = (path: string) => path.replace(/\/:\w+/g, '/:')
 function pathProblem(path: string, { segments }: ReturnType<typeof routeOf>): string | undefined {
   const problem = whyInvalidRoute(`GET ${path}`)
   if (problem !== undefined) return `${problem}.`
-  if (documentedPaths.includes(path)) return 'is a documented endpoint of the platform, which cannot be replaced.'
+  if (isDocumentedPath(path)) return 'is a documented endpoint of the platform, which cannot be replaced.'
   const last = segments.at(-1)
   return last?.kind === 'literal' && last.text !== ''
     ? undefined

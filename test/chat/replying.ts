@@ -20,8 +20,7 @@ export function modelReplying(said: Partial<Generation>) {
     answeredBy: { kind: 'canned', form: 'reply' },
     ...said,
   }
-  const endpoint = chatCompletions({
-    access: 'anyone',
+  const reply = chatCompletions.replyWith({
     models: [hello.model].map(id => ({ id })),
     usedModels: new Set(),
     replies: { answer: () => complete },
@@ -29,7 +28,7 @@ export function modelReplying(said: Partial<Generation>) {
     tokenizer: estimated,
     requests: 'warn',
   })
-  const answer = (body: Buffer) => endpoint.reply({ body, headers: {} } as Exchange) as Reply
+  const answer = (body: Buffer) => reply({ body, headers: {} } as Exchange) as Reply
   const replyTo = (request: object) => answer(Buffer.from(JSON.stringify({ ...hello, ...request })))
   return {
     answer,

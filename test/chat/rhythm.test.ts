@@ -21,8 +21,7 @@ function rhythmOf({ all = {}, model, rule, header }: Paces): Pace | undefined {
     answeredBy: { kind: 'canned', form: 'reply' } as const,
     ...(rule && { pace: rule }),
   }
-  const { reply } = chatCompletions({
-    access: 'anyone',
+  const reply = chatCompletions.replyWith({
     models: [{ id: hello.model, ...(model && { pace: model }) }],
     usedModels: new Set(),
     replies: { answer: () => said },

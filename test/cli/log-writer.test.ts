@@ -45,6 +45,7 @@ const asked = (method: string, path: string, more: Partial<JournalEntry> = {}): 
   message: null,
   request: { method, path, query: '', headers: {}, bytes: 0, truncated: false },
   endpoint: `${method} ${path}`,
+  name: null,
   call: null,
   mode: 'emulate',
   source: null,

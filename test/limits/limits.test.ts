@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/chat/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { anonymous, type Caller } from '../../src/core/exchange.js'
+import { documentedEndpoints } from '../../src/endpoints/index.js'
 import { createCounters, createLimits, type LimitSettings } from '../../src/limits/index.js'
 
 const MINUTE = 60_000
@@ -91,7 +92,11 @@ test('credentials do not share limits, and requests without one are not counted'
 test('only documented endpoints that take a credential are limited', () => {
   const { limits } = limitsWith({ requestsPerMinute: 1 })
   const limited = ['/v1/models', CHAT, '/api/v1', '/health', '/auth/v1/user', '/v1', '/api/v1x'].filter(path =>
-    limits?.quotaFor(ada, path),
+    limits?.quotaFor(
+      ada,
+      path,
+      documentedEndpoints.find(one => one.path === path),
+    ),
   )
   expect(limited).toEqual(['/v1/models', CHAT, '/api/v1'])
 })

@@ -1,7 +1,7 @@
 /** Chooses the credentials that are sent to the live platform: the configured ones, or the caller's own. */
 import { refusal } from '../../core/errors.js'
-import type { Access, Caller, Exchange } from '../../core/exchange.js'
-import { INDEX } from '../../core/paths.js'
+import { type Access, accessBelow, type Caller, type Exchange } from '../../core/exchange.js'
+import { documentedEndpoints } from '../../endpoints/index.js'
 
 /** The credential that a forwarded request carries. */
 export interface ForwardedCredential {
@@ -46,8 +46,9 @@ export function platformCredentials({ apiKey, anonKey, isMcp }: PlatformKeys): L
 
 /** The option that has the live credential for a documented path. */
 export function documentedCredentialOf(path: string): 'apiKey' | 'anonKey' | undefined {
-  if (path.startsWith('/v1/')) return 'apiKey'
-  return path === INDEX || path.startsWith(`${INDEX}/`) ? 'anonKey' : undefined
+  const access = documentedEndpoints.find(one => one.path === path)?.access ?? accessBelow(path) ?? 'anyone'
+  if (access === 'anyone') return undefined
+  return access.includes('apiKey') ? 'apiKey' : 'anonKey'
 }
 
 /** Whether an API key or the token of a user is enough for this access. */

@@ -1,9 +1,11 @@
 /** The route of a rule: a method and a path pattern, such as `POST /builder/projects/:id/deploy`. */
 import type { Caller } from '../../core/exchange.js'
-import { AUTH, CHAT, CONTROL, DASHBOARD, documentedPaths, percentDecoded } from '../../core/paths.js'
+import { AUTH, CONTROL, DASHBOARD, percentDecoded } from '../../core/paths.js'
+import { chatCompletions } from '../../endpoints/chat-completions.js'
+import { isDocumentedPath } from '../../endpoints/index.js'
 
 /** The route of rules without `on`: chat completions. */
-export const CHAT_ROUTE = `POST ${CHAT}`
+export const CHAT_ROUTE: string = `${chatCompletions.method} ${chatCompletions.path}`
 
 const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -86,7 +88,7 @@ export function areAmbiguous({ method, segments }: Route, other: Route): boolean
 const standinPrefixes = [CONTROL, DASHBOARD, AUTH]
 
 /** Whether the platform's document defines the path of a route. */
-export const isDocumented = (on: string): boolean => documentedPaths.includes(on.slice(on.indexOf(' ') + 1))
+export const isDocumented = (on: string): boolean => isDocumentedPath(on.slice(on.indexOf(' ') + 1))
 
 /** Why `on` is not a valid route, as the rest of a sentence that begins with it; `undefined` if it is valid. */
 export function whyInvalidRoute(on: string): string | undefined {

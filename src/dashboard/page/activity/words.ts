@@ -3,14 +3,14 @@ import type { JournalBrief, JournalFlight } from '../../../journal/operations.js
 import { isObject, parsed } from '../widgets/json.js'
 import { decisionOf } from '../wording.js'
 
-type Asked = Pick<JournalFlight, 'method' | 'path' | 'endpoint' | 'call' | 'prompt' | 'account'>
+type Asked = Pick<JournalFlight, 'method' | 'path' | 'name' | 'call' | 'prompt' | 'account'>
 
-const CHAT = 'POST /v1/chat/completions'
 const AUTH = '/auth/v1/'
 
-/** `chat`, `tool`, `otp`, or the method. */
-export function kindOf({ method, path, endpoint, call, prompt }: Asked): string {
-  if (prompt !== null || endpoint === CHAT || path.endsWith('/chat/completions')) return 'chat'
+/** `chat`, or another documented endpoint, `tool`, `otp`, or the method. */
+export function kindOf({ method, path, name, call, prompt }: Asked): string {
+  if (name !== null) return name
+  if (prompt !== null) return 'chat'
   if (call !== null) return call.startsWith('tools/call') ? 'tool' : 'mcp'
   return path.startsWith(AUTH) ? path.slice(AUTH.length) : method
 }

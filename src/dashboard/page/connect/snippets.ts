@@ -59,7 +59,7 @@ print(reply.choices[0].message.content)`
 
 /** Calls the model if users are allowed to, and otherwise an endpoint that every user can call. */
 function supabase({ url, auth_url, anon_key, endpoints, model, sign_in }: Filled): string {
-  const { access = [] } = endpoints.find(({ path }) => path === CHAT) ?? {}
+  const { access = [] } = endpoints.find(({ callsModel }) => callsModel) ?? {}
   const usersMay = access === 'anyone' || access.includes('user')
   const request = usersMay
     ? `

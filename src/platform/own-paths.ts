@@ -9,14 +9,13 @@ import {
   type OwnPath,
   type PathSource,
 } from '../core/exchange.js'
-import { type Pace, paceFrom } from '../core/pace.js'
-import { documentedPaths, INDEX, lookupMethod } from '../core/paths.js'
-import { jsonReply, type Reply } from '../core/reply.js'
+import { type Pace, paceFrom, requestedPaceOf } from '../core/pace.js'
+import { lookupMethod } from '../core/paths.js'
+import type { Reply } from '../core/reply.js'
+import { withPaths } from '../endpoints/api-index.js'
+import { isDocumentedPath, type Routes, routesFrom } from '../endpoints/index.js'
 import { authorize } from '../keys/identify.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
-import { requestedPaceOf } from './chat-completions.js'
-import { indexEntry } from './fixed.js'
-import { type Routes, routesFrom } from './index.js'
 
 /** Adds the endpoints of `sources` to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
 export function withOwnPaths(routes: Routes, sources: readonly PathSource[]): Routes {
@@ -44,7 +43,7 @@ function methodsOf(paths: readonly OwnPath[]): readonly string[] | undefined {
 export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
   const paths = new Map<string, OwnPath>()
   for (const own of sources.flatMap(source => source.paths())) {
-    if (documentedPaths.includes(own.path)) continue
+    if (isDocumentedPath(own.path)) continue
     const key = `${own.method} ${own.path}`
     const before = paths.get(key)
     paths.set(key, before ? { ...before, access: combinedAccess(before.access, own.access) } : own)
@@ -102,7 +101,7 @@ function createDocumentedEndpoints(sources: readonly PathSource[]) {
 
   async function reply(endpoint: Endpoint, exchange: Exchange): Promise<Reply> {
     const reply = await endpoint.reply(exchange)
-    const whole = endpoint.path === INDEX ? withPaths(reply, pathsOf(sources)) : reply
+    const whole = endpoint.listsPaths ? withPaths(reply, pathsOf(sources)) : reply
     for (const source of faultSources) {
       const fault = await source.faultFor?.(exchange)
       if (fault) return { ...whole, fault }
@@ -111,14 +110,9 @@ function createDocumentedEndpoints(sources: readonly PathSource[]) {
   }
 
   return (endpoint: Endpoint): Endpoint =>
-    endpoint.path !== INDEX && faultSources.length === 0
+    !endpoint.listsPaths && faultSources.length === 0
       ? endpoint
       : { ...endpoint, reply: exchange => reply(endpoint, exchange) }
-}
-
-function withPaths(index: Reply, paths: readonly OwnPath[]): Reply {
-  const { endpoints, ...rest } = JSON.parse(String(index.body)) as { readonly endpoints: readonly unknown[] }
-  return { ...index, ...jsonReply({ ...rest, endpoints: [...endpoints, ...paths.map(indexEntry)] }) }
 }
 
 /** Rules as the first source. `usual` is the pace of streams for which neither the rule nor the request sets one. */
