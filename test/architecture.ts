@@ -38,7 +38,8 @@ export const budgets: Readonly<Record<string, number>> = {
   check: 1950,
   // 2026-11-28: exec, env and init say what still points elsewhere; config check names files without rules.
   // 2026-11-29: 200 for receipts of shards, and joining them.
-  cli: 5050,
+  // 2026-11-29: 20 for groups of faults, and where each verdict is explained.
+  cli: 5070,
   contract: 2200,
   control: 300,
   // 2026-11-28: which test is running, what an observer hears after the client has left; the words and the old names of faults.
@@ -51,7 +52,8 @@ export const budgets: Readonly<Record<string, number>> = {
   environment: 450,
   // 2026-11-28: what a fault does to a request and its answer came from http and chat; what a hold does, from http.
   // 2026-11-29: 60 for answers that are lost after the effect, and the Idempotency-Key that finds them.
-  faults: 840,
+  // 2026-11-29: 280 for what a hostile model says: tools without end, a planted call, a canary.
+  faults: 1120,
   holds: 630,
   // 2026-11-28: an answer is read on for a recording after its client has left. What faults and holds do went to their folders.
   http: 4080,

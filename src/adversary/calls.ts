@@ -5,7 +5,7 @@ import { type Content, completionIn, contentOf, createSum, type VendorChunk } fr
 import { messagesIn } from '../chat/said.js'
 import type { Fault } from '../core/fault.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { isAuth, isReserved } from '../core/paths.js'
+import { isAuth, isCanary, isReserved } from '../core/paths.js'
 import { REPLAYED_HEADER } from '../faults/index.js'
 import { CHUNKS_BEFORE_STOP, firstHalf } from '../faults/spoil.js'
 import type { JournalEntry } from '../journal/index.js'
@@ -18,6 +18,7 @@ export interface ClientCall {
   readonly key: string
   readonly method: string
   readonly path: string
+  readonly query: string
   /** `POST /v1/chat/completions "hello"`. */
   readonly title: string
   /** A call of a model, of a tool of an MCP server, of the auth backend, or any other. */
@@ -32,6 +33,8 @@ export interface ClientCall {
   /** False if the client left before the end of the answer. */
   readonly complete: boolean
   readonly body: unknown
+  /** For what a browser asked: an `image`, a `script`, or something `empty` if a script did. */
+  readonly fetchedAs: string | undefined
   /** The name of an SDK that retries by itself. */
   readonly sdk: string | undefined
   /** The fault that changed its answer. */
@@ -65,7 +68,7 @@ interface ToolCall {
 /** The calls among these exchanges, in the order in which they began. */
 export const clientCalls = (entries: readonly JournalEntry[], ignore = callsIgnore()): readonly ClientCall[] =>
   entries
-    .filter(({ request: { method, path } }) => method !== 'OPTIONS' && !isReserved(path))
+    .filter(({ request: { method, path } }) => method !== 'OPTIONS' && (!isReserved(path) || isCanary(path)))
     .map(entry => clientCall(entry, ignore))
     .toSorted((one, other) => one.startMs - other.startMs)
 
@@ -79,6 +82,7 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
     key: callKey(entry, ignore),
     method,
     path,
+    query: request.query,
     title: titleOf(entry),
     kind: kindOfCall(entry),
     test: entry.scope,
@@ -87,6 +91,7 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
     status,
     complete: entry.complete,
     body,
+    fetchedAs: headers['sec-fetch-dest'],
     sdk: sdkOf(headers),
     fault: happened,
     isReplayed: entry.response.headers[REPLAYED_HEADER] !== undefined,
@@ -131,18 +136,22 @@ function sdkOf(headers: Readonly<Record<string, string>>): string | undefined {
 
 /** What a request says of a tool call of its conversation. */
 export interface ToldCall {
+  readonly id: string
+  readonly name: string
   readonly arguments: unknown
   readonly result: unknown
 }
 
-/** What a request says of the tool call with this id, if it has a result of it. */
-export function toldCallIn(body: unknown, id: string): ToldCall | undefined {
+/** What a request says of the tool calls of its conversation that have a result. */
+export function toldCallsIn(body: unknown): readonly ToldCall[] {
   const messages = messagesIn(body)
-  const answer = messages.find(({ role, tool_call_id }) => role === 'tool' && tool_call_id === id)
-  if (!answer) return undefined
-  const asked = messages.flatMap(({ tool_calls: calls }) => (Array.isArray(calls) ? calls : []))
-  const { function: called } = asked.find(call => isObject(call) && call.id === id) ?? {}
-  return { arguments: isObject(called) ? called.arguments : undefined, result: answer.content }
+  const asked = messages.flatMap(({ tool_calls: calls }) => (Array.isArray(calls) ? calls.filter(isObject) : []))
+  return messages.flatMap(({ role, tool_call_id: id, content: result }) => {
+    if (role !== 'tool' || typeof id !== 'string') return []
+    const { function: called } = asked.find(call => call.id === id) ?? {}
+    const { name = '', arguments: given } = isObject(called) ? called : {}
+    return [{ id, name: String(name), arguments: given, result }]
+  })
 }
 
 /** Reads an answer as the client got it. The journal has the whole answer of a stream that ended early. */

@@ -1,7 +1,7 @@
 /** Judges what a command made of a crash: it was killed at a call, and the same command was started again. */
 import type { ClientCall } from './calls.js'
 import { countEffects, isChanging, isEffect } from './effects.js'
-import type { ClientVerdict, VerdictCode } from './judge.js'
+import type { ClientVerdict, VerdictCode } from './verdict.js'
 
 /** When the command is killed: before the call takes effect, after that but before its answer, or in the middle of a stream. */
 export type CrashMoment = 'before' | 'after' | 'stream'

@@ -1,14 +1,11 @@
 /** Which calls change something that a second call would change again. */
+import { onlyReads } from '../faults/index.js'
 import type { ClientCall } from './calls.js'
-
-/** A call that only reads, as far as its name says. */
-const reading =
-  /^(get|list|search|find|read|fetch|query|look|describe|check|validate|count|preview|status|graphql|token)(?![a-z])/i
 
 /** A call of a tool, or a POST to a path, whose name does not say that it only reads. */
 export function isChanging({ kind, method, path, title }: ClientCall): boolean {
-  if (kind === 'tool') return !reading.test(title.split('tools/call ')[1] ?? '')
-  return kind === 'path' && method === 'POST' && !reading.test(path.split('/').at(-1) ?? '') && !path.includes('/rpc/')
+  if (kind === 'tool') return !onlyReads(title.split('tools/call ')[1] ?? '')
+  return kind === 'path' && method === 'POST' && !onlyReads(path.split('/').at(-1) ?? '') && !path.includes('/rpc/')
 }
 
 /** Whether a call has changed something, whether its answer arrived or not. One with the key of an earlier call has not. */

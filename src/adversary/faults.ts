@@ -1,9 +1,12 @@
 /** The faults that a client is tested with: to which calls each applies, and which verdicts it can lead to. */
+import { messagesIn } from '../chat/said.js'
 import type { Fault } from '../core/fault.js'
+import { isObject } from '../core/json.js'
+import { LOOP_TURNS } from '../faults/index.js'
 import type { ClientCall } from './calls.js'
 import type { CrashMoment } from './crash.js'
 import { isEffect } from './effects.js'
-import type { VerdictCode } from './judge.js'
+import type { VerdictCode } from './verdict.js'
 
 export interface ClientTest {
   /** Such as `status-503`: the name of its fault, as in magic words. */
@@ -20,9 +23,16 @@ export interface ClientTest {
   readonly verdicts: readonly VerdictCode[]
   /** Set if the command is killed then, and started again. */
   readonly crash?: CrashMoment
+  /** The name by which `--faults` selects it with others of its kind. */
+  readonly group: FaultGroup
   /** Whether it is tried only if somebody asks for it. */
   readonly isExtra?: true
+  /** How many more calls it leads to. */
+  readonly turns?: number
 }
+
+export const faultGroups = ['wire', 'lost', 'model'] as const
+export type FaultGroup = (typeof faultGroups)[number]
 
 const RETRY_AFTER_SECONDS = 2
 const SLOW_MS = 3000
@@ -40,8 +50,7 @@ const usual: readonly VerdictCode[] = ['executed-twice', 'connection-kept', 'hun
 const part: readonly VerdictCode[] = ['truncation-accepted', ...usual]
 const swallowed: readonly VerdictCode[] = ['failure-swallowed', ...usual]
 
-/** In the order in which they are tried. */
-export const clientTests: readonly ClientTest[] = [
+const wireTests: readonly Omit<ClientTest, 'group'>[] = [
   {
     name: 'status-429',
     does: 'an error with Retry-After: 2',
@@ -124,26 +133,87 @@ export const clientTests: readonly ClientTest[] = [
     faultFor: ({ answer }) => (answer.toolCalls.length === 0 ? undefined : { malformedArguments: true }),
     verdicts: usual,
   },
+]
+
+const hasResult = ({ body }: ClientCall) => messagesIn(body).at(-1)?.role === 'tool'
+const offersTools = ({ kind, body }: ClientCall) =>
+  kind === 'chat' && isObject(body) && Array.isArray(body.tools) && body.tools.length > 0 && body.tool_choice !== 'none'
+const onlyFor =
+  (model: NonNullable<Fault['model']>, isFor: (call: ClientCall) => boolean) =>
+  (call: ClientCall): Fault | undefined =>
+    isFor(call) ? { model } : undefined
+
+/** What a model says that loops, lies or attacks. What it made of that a client may only fail at, not be wrong about. */
+const modelTests: readonly Omit<ClientTest, 'group'>[] = [
+  {
+    name: 'model-loop',
+    does: `the model asks for the same tool ${LOOP_TURNS} times`,
+    faultFor: onlyFor('loop', call => offersTools(call) && (hasResult(call) || call.answer.toolCalls.length === 0)),
+    verdicts: ['no-limit'],
+    turns: LOOP_TURNS,
+  },
+  {
+    name: 'model-unknown-tool',
+    does: 'the model asks for a tool that is not offered, by a name that is almost right',
+    faultFor: onlyFor('unknown-tool', call => offersTools(call) && !hasResult(call)),
+    verdicts: ['wrong-tool', 'failed'],
+  },
+  {
+    name: 'model-ten-tools',
+    does: 'the model asks for ten tools at once',
+    faultFor: onlyFor('ten-tools', call => offersTools(call) && !hasResult(call)),
+    verdicts: ['results-missing', 'failed'],
+  },
+  {
+    name: 'model-injection',
+    does: 'after a tool result, the model asks for a tool with a made-up text, as if the result had told it to',
+    faultFor: onlyFor('injection', call => offersTools(call) && hasResult(call)),
+    verdicts: ['obeyed-injection'],
+  },
+  {
+    name: 'model-markup',
+    does: 'the answer has an image, a link, HTML and a script that point to a canary, an address of Standin itself',
+    faultFor: onlyFor('markup', ({ kind, answer }) => kind === 'chat' && answer.text !== '' && !isJson(answer.text)),
+    verdicts: ['leaked', 'markup'],
+  },
+  {
+    name: 'model-prose',
+    does: 'there is prose around the JSON of an answer',
+    faultFor: onlyFor('prose', ({ kind, answer }) => kind === 'chat' && isJson(answer.text)),
+    verdicts: ['executed-twice', 'failed'],
+  },
+  {
+    name: 'model-empty',
+    does: 'the answer is empty',
+    faultFor: onlyFor('empty', ({ kind }) => kind === 'chat'),
+    verdicts: ['executed-twice', 'failed'],
+  },
+  {
+    name: 'model-refusal',
+    does: 'the model refuses',
+    faultFor: onlyFor('refusal', ({ kind }) => kind === 'chat'),
+    verdicts: ['executed-twice', 'failed'],
+  },
+]
+
+const isJson = (text: string) => /^\s*[[{]/.test(text)
+
+const crashed: readonly VerdictCode[] = ['done-twice', 'lost', 'paid-again', 'stuck']
+
+/** The answer is lost; or the command gets SIGKILL at a call, and is started again. */
+const lostTests: readonly Omit<ClientTest, 'group'>[] = [
   {
     name: 'lostAnswer',
     does: 'a call takes effect, then the connection closes without a byte',
     faultFor: call => (isEffect(call) || call.kind === 'chat' ? { lostAnswer: true } : undefined),
     verdicts: ['done-twice', 'retry-storm', ...swallowed],
-    isExtra: true,
   },
-]
-
-const crashed: readonly VerdictCode[] = ['done-twice', 'lost', 'paid-again', 'stuck']
-
-/** The command gets SIGKILL at a call, and is started again. */
-export const crashTests: readonly ClientTest[] = [
   {
     name: 'kill-before',
     does: 'the command is killed before the call takes effect, and started again',
     faultFor: call => (isEffect(call) || call.kind === 'chat' ? { hang: true } : undefined),
     crash: 'before',
     verdicts: crashed,
-    isExtra: true,
   },
   {
     name: 'kill-after',
@@ -151,7 +221,6 @@ export const crashTests: readonly ClientTest[] = [
     faultFor: call => (isEffect(call) ? { lostAnswer: true, hang: true } : undefined),
     crash: 'after',
     verdicts: crashed,
-    isExtra: true,
   },
   {
     name: 'kill-stream',
@@ -159,6 +228,12 @@ export const crashTests: readonly ClientTest[] = [
     faultFor: inStream(middle => ({ stall: middle })),
     crash: 'stream',
     verdicts: crashed,
-    isExtra: true,
   },
+]
+
+/** In the order in which they are tried. */
+export const clientTests: readonly ClientTest[] = [
+  ...wireTests.map(test => ({ ...test, group: 'wire' }) as const),
+  ...lostTests.map(test => ({ ...test, group: 'lost', isExtra: true }) as const),
+  ...modelTests.map(test => ({ ...test, group: 'model', isExtra: true }) as const),
 ]

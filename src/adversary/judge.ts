@@ -4,62 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { messagesIn } from '../chat/said.js'
 import type { Fault } from '../core/fault.js'
 import { jsonOf } from '../core/json.js'
-import { type ClientCall, type ToldCall, toldCallIn } from './calls.js'
+import { type ClientCall, type ToldCall, toldCallsIn } from './calls.js'
 import { countEffects, isEffect } from './effects.js'
-
-export const verdictCodes = [
-  'truncation-accepted',
-  'retry-after-ignored',
-  'retried-hopeless',
-  'retry-storm',
-  'no-retry',
-  'executed-twice',
-  'connection-kept',
-  'failed',
-  'hung',
-  'failure-swallowed',
-  'done-twice',
-  'lost',
-  'paid-again',
-  'stuck',
-] as const
-export type VerdictCode = (typeof verdictCodes)[number]
-
-export interface ClientVerdict {
-  readonly code: VerdictCode
-  /** Whether it is a mistake of the client. It may also be right to fail. */
-  readonly isBug: boolean
-  readonly sentence: string
-  /** The calls that show it. */
-  readonly calls: readonly ClientCall[]
-}
-
-/** A run of a client with a fault. */
-export interface ClientRun {
-  /** All of its calls, in order. */
-  readonly calls: readonly ClientCall[]
-  /** The one that the fault hit. */
-  readonly hit: ClientCall
-  readonly fault: Fault
-  /** The calls of the same client without the fault, if they are known. */
-  readonly before?: readonly ClientCall[]
-  readonly end: 'passed' | 'failed' | 'killed'
-}
-
-interface RunFacts extends ClientRun {
-  /** The same call, also the one that was hit. */
-  readonly same: readonly ClientCall[]
-  /** How often the client sends it anyway. */
-  readonly usual: number
-  /** The same call after the one that was hit. */
-  readonly again: readonly ClientCall[]
-  readonly isRepeated: boolean
-  /** All calls after the one that was hit. */
-  readonly later: readonly ClientCall[]
-}
-
-type Finding = Omit<ClientVerdict, 'code' | 'isBug'> & { readonly isBug?: false }
-type Judge = (run: RunFacts) => Finding | undefined
+import { hostileJudges } from './hostile.js'
+import type { ClientRun, ClientVerdict, Evidence, FindVerdict, RunFacts, VerdictCode } from './verdict.js'
 
 /** Returns what the client did wrong; nothing if it did everything right. */
 export function judge(run: ClientRun): readonly ClientVerdict[] {
@@ -77,10 +25,10 @@ export function judge(run: ClientRun): readonly ClientVerdict[] {
   return found.length > 0 ? found : verdictFrom('failed', failed(facts))
 }
 
-const verdictFrom = (code: VerdictCode, finding: Finding | undefined): readonly ClientVerdict[] =>
+const verdictFrom = (code: VerdictCode, finding: Evidence | undefined): readonly ClientVerdict[] =>
   finding ? [{ isBug: true, ...finding, code }] : []
 
-const judges: Readonly<Partial<Record<VerdictCode, Judge>>> = {
+const judges: Readonly<Partial<Record<VerdictCode, FindVerdict>>> = {
   'truncation-accepted': truncationAccepted,
   'retry-after-ignored': retryAfterIgnored,
   'retried-hopeless': retriedHopeless,
@@ -90,6 +38,7 @@ const judges: Readonly<Partial<Record<VerdictCode, Judge>>> = {
   'connection-kept': connectionKept,
   'failure-swallowed': failureSwallowed,
   'done-twice': doneTwice,
+  ...hostileJudges,
 }
 
 /** Whether a client gets only a part of an answer. */
@@ -97,7 +46,7 @@ export const isTruncating = (fault: Fault): boolean =>
   (fault.stall !== undefined && fault.stallMs === undefined) ||
   [fault.end, fault.cut, fault.finish, fault.malformed, fault.fail].some(value => value !== undefined)
 
-function truncationAccepted(run: RunFacts): Finding | undefined {
+function truncationAccepted(run: RunFacts): Evidence | undefined {
   const { fault, hit, later, before, end, isRepeated } = run
   if (!isTruncating(fault) || hit.kind !== 'chat') return undefined
   const ran = later.find(call => ranHalf(call, run))
@@ -122,7 +71,7 @@ function ranHalf({ kind, body }: ClientCall, { hit, before }: RunFacts): boolean
   const halves = hit.answer.toolCalls.filter(call => call.arguments !== call.wholeArguments)
   if (kind === 'chat')
     return halves.some(({ id, wholeArguments }) => {
-      const told = toldCallIn(body, id)
+      const told = toldCallsIn(body).find(call => call.id === id)
       return told !== undefined && isRun(told, wholeArguments)
     })
   if (kind !== 'tool' && kind !== 'path') return false
@@ -186,7 +135,7 @@ function saidTexts(value: unknown): readonly string[] {
 /** Timers may be early by this much, and the answer takes time to arrive. */
 const TOLERANCE_MS = 100
 
-function retryAfterIgnored({ fault, hit, again, usual }: RunFacts): Finding | undefined {
+function retryAfterIgnored({ fault, hit, again, usual }: RunFacts): Evidence | undefined {
   if (fault.status === undefined || fault.retryAfter === undefined) return undefined
   const earliestMs = hit.endMs + fault.retryAfter * 1000 - TOLERANCE_MS
   const early = again.filter(({ startMs }) => startMs < earliestMs)
@@ -197,7 +146,7 @@ function retryAfterIgnored({ fault, hit, again, usual }: RunFacts): Finding | un
   return { sentence, calls: [hit, retry] }
 }
 
-function retriedHopeless({ fault, hit, again, later, isRepeated }: RunFacts): Finding | undefined {
+function retriedHopeless({ fault, hit, again, later, isRepeated }: RunFacts): Evidence | undefined {
   const { status } = fault
   const [retry] = again
   if (!retry || !isRepeated || (status !== 400 && status !== 401)) return undefined
@@ -214,7 +163,7 @@ function retriedHopeless({ fault, hit, again, later, isRepeated }: RunFacts): Fi
 const DEFAULT_ATTEMPTS = 3
 const STORM_MS = 2000
 
-function retryStorm({ same, usual }: RunFacts): Finding | undefined {
+function retryStorm({ same, usual }: RunFacts): Evidence | undefined {
   const failures = same.filter(({ status }) => status === null || status >= 400)
   const most = DEFAULT_ATTEMPTS * usual
   const start = failures.findIndex(({ startMs }, i) => (failures[i + most]?.startMs ?? Infinity) - startMs < STORM_MS)
@@ -230,7 +179,7 @@ function retryStorm({ same, usual }: RunFacts): Finding | undefined {
 /** Whether the same request may succeed a moment later. */
 export const isTransient = ({ status = 0, reset }: Fault) => status === 429 || status >= 500 || reset === 'before'
 
-function noRetry({ fault, hit, later, isRepeated, before }: RunFacts): Finding | undefined {
+function noRetry({ fault, hit, later, isRepeated, before }: RunFacts): Evidence | undefined {
   if (!hit.sdk || !isTransient(fault) || isRepeated) return undefined
   const known = new Set(before?.map(({ key }) => key))
   if (later.some(({ kind, key }) => kind === hit.kind && !known.has(key))) return undefined
@@ -242,7 +191,7 @@ function noRetry({ fault, hit, later, isRepeated, before }: RunFacts): Finding |
 
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-function executedTwice(run: RunFacts): Finding | undefined {
+function executedTwice(run: RunFacts): Evidence | undefined {
   const { calls, hit, before, again } = run
   const [retry] = again
   const told = calls.find(({ body }) => isToldTwice(body))
@@ -266,7 +215,7 @@ function isToldTwice(body: unknown): boolean {
   return new Set(ids).size < ids.length
 }
 
-function connectionKept({ hit, again, isRepeated }: RunFacts): Finding | undefined {
+function connectionKept({ hit, again, isRepeated }: RunFacts): Evidence | undefined {
   const retry = again.at(-1)
   if (!retry || !isRepeated || hit.endMs <= retry.endMs || retry.endMs - retry.startMs < TOLERANCE_MS) return undefined
   return {
@@ -277,7 +226,7 @@ function connectionKept({ hit, again, isRepeated }: RunFacts): Finding | undefin
 }
 
 /** After a lost answer, which the client cannot tell from a call that was never made. */
-function doneTwice({ fault, hit, again, calls, before }: RunFacts): Finding | undefined {
+function doneTwice({ fault, hit, again, calls, before }: RunFacts): Evidence | undefined {
   if (!fault.lostAnswer || !isEffect(hit) || countEffects(calls, hit) <= Math.max(1, countEffects(before, hit)))
     return undefined
   return {
@@ -286,14 +235,14 @@ function doneTwice({ fault, hit, again, calls, before }: RunFacts): Finding | un
   }
 }
 
-function failureSwallowed({ end, hit, calls }: RunFacts): Finding | undefined {
+function failureSwallowed({ end, hit, calls }: RunFacts): Evidence | undefined {
   const asked = calls.filter(({ kind }) => kind === 'chat')
   const isLost = ({ key, status }: ClientCall) => key === hit.key && (status === null || status >= 400)
   if (end !== 'passed' || hit.kind !== 'chat' || !asked.every(isLost)) return undefined
   return { sentence: 'The run passes, although its only model call never got an answer.', calls: asked, isBug: false }
 }
 
-function failed({ end, fault, hit, again }: RunFacts): Finding | undefined {
+function failed({ end, fault, hit, again }: RunFacts): Evidence | undefined {
   if (end !== 'failed' || fault.status === 400 || fault.status === 401) return undefined
   // An answer that is lost for good may fail a run that expects one.
   const isSurvivable = isTransient(fault) || fault.done === 'double' || fault.stallMs !== undefined
@@ -307,7 +256,7 @@ function failed({ end, fault, hit, again }: RunFacts): Finding | undefined {
   }
 }
 
-const hung = ({ hit, again }: RunFacts): Finding => ({
+const hung = ({ hit, again }: RunFacts): Evidence => ({
   sentence: 'The run took more than three times as long as without the fault, and was ended.',
   calls: [hit, ...again],
 })

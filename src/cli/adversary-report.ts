@@ -1,6 +1,6 @@
 /** The result of `standin exec --adversary` as a report. */
 import type { ClientCall } from '../adversary/calls.js'
-import type { ClientVerdict } from '../adversary/judge.js'
+import { type ClientVerdict, explanations } from '../adversary/verdict.js'
 import { type Colors, pluralize, printable } from './output.js'
 import { type CheckOutcome, joinCounts, markedLine, type Report } from './report.js'
 
@@ -57,8 +57,14 @@ function linesOf({ results }: AdversaryRun, colors: Colors, isQuiet: boolean): r
     colors.bold(printable(call.title)),
     ...shown.filter(({ call: { key } }) => key === call.key).flatMap(result => resultLines(result, colors)),
   ])
-  return [...blocks.slice(isQuiet ? 1 : 0), ...(isQuiet ? [] : [''])]
+  const codes = [...new Set(shown.flatMap(({ verdicts }) => verdicts.map(({ code }) => code)))]
+  const width = Math.max(...codes.map(({ length }) => length))
+  const pages = codes.map(code => `${code.padEnd(width)}  ${pageOf(code)}`)
+  return [...[...blocks, ...(pages.length > 0 ? ['', ...pages] : [])].slice(isQuiet ? 1 : 0), ...(isQuiet ? [] : [''])]
 }
+
+/** Where a verdict is explained. */
+const pageOf = (code: ShownVerdict['code']) => `docs/adversary.md#${explanations[code]}`
 
 const outcomeOf = ({ isBug }: ShownVerdict): CheckOutcome => (isBug ? 'broken' : 'different')
 
@@ -93,5 +99,5 @@ function dataOf({ call, fault, seconds }: AdversaryResult, { code, isBug, senten
     path,
     status,
   }))
-  return { code, isBug, call: { method, path, title }, fault, sentence, requests, seconds }
+  return { code, isBug, call: { method, path, title }, fault, sentence, requests, seconds, docs: pageOf(code) }
 }

@@ -4,9 +4,10 @@ import { availableParallelism } from 'node:os'
 import { type ClientCall, callKey, callsIgnore, clientCalls } from '../adversary/calls.js'
 import { type CommandEnd, type RunningCommand, startCommand } from '../adversary/command-run.js'
 import { type CrashMoment, isComparable, judgeCrash } from '../adversary/crash.js'
-import { type ClientTest, clientTests, crashTests } from '../adversary/faults.js'
-import { judge, type VerdictCode } from '../adversary/judge.js'
+import { type ClientTest, clientTests, type FaultGroup, faultGroups } from '../adversary/faults.js'
+import { judge } from '../adversary/judge.js'
 import { commandFor, testFileOf } from '../adversary/test-files.js'
+import type { VerdictCode } from '../adversary/verdict.js'
 import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import { alternatives } from '../core/errors.js'
@@ -27,7 +28,10 @@ const EXIT_BUGS = 1
 export const adversaryFlags = {
   adversary: toggle('Run the command again with each fault at each call, and report what it does wrong'),
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
-  faults: textFlag('NAMES', 'With --adversary: only these faults, such as end,stall; all for all, which takes longer'),
+  faults: textFlag(
+    'NAMES',
+    'With --adversary: only these faults or groups, such as end,stall or model; all takes longer',
+  ),
   kill: toggle('With --adversary: kill the command at its calls and start it again'),
   list: toggle('With --adversary: print all faults, and the verdicts that each can lead to'),
   'max-runs': integer([1, 99_999], 'With --adversary: the most runs with a fault (all)', undefined),
@@ -46,30 +50,34 @@ export function requireAdversary(flags: Flags): void {
   wantedTests(flags)
 }
 
-const allTests = [...clientTests, ...crashTests]
-
 /** The faults that --faults and --kill name. Throws a UsageError for an unknown one. */
 function wantedTests({ faults: names, kill }: Pick<Flags, 'faults' | 'kill'>): readonly ClientTest[] {
-  const kills = kill ? crashTests : []
+  const kills = kill ? clientTests.filter(({ crash }) => crash) : []
   if (names === undefined) return kill ? kills : clientTests.filter(({ isExtra }) => !isExtra)
-  if (names.trim() === 'all') return allTests
-  const known = [...allTests.map(({ name }) => name), 'all']
-  const named = names.split(',').map(name => {
-    const test = allTests.find(one => one.name === currentWord(name.trim()))
-    if (test) return test
-    throw new UsageError(`--faults: ${name} is not known.${didYouMean(name, known)} Use ${alternatives(known)}.`)
+  const known = ['all', ...faultGroups, ...clientTests.map(({ name }) => name)]
+  const named = names.split(',').flatMap(written => {
+    const name = currentWord(written.trim())
+    if (name === 'all') return clientTests
+    const found = clientTests.filter(one => one.name === name || one.group === name)
+    if (found.length > 0) return found
+    throw new UsageError(`--faults: ${written} is not known.${didYouMean(written, known)} Use ${alternatives(known)}.`)
   })
   return [...new Set([...named, ...kills])]
 }
 
+const ofGroup = (name: FaultGroup) => clientTests.filter(({ group }) => group === name)
+
 /** All faults, with what happens and what it can show. */
-export const listOfFaults = (): string =>
-  allTests
-    .map(
+export const listOfFaults = (): string => faultGroups.map(listOfGroup).join('\n\n')
+
+const listOfGroup = (group: FaultGroup): string =>
+  [
+    `--faults ${group}`,
+    ...ofGroup(group).map(
       ({ name, does, verdicts, isExtra }) =>
-        `${name}${isExtra ? ' (if asked for)' : ''}: ${does}\n    ${verdicts.join(', ')}`,
-    )
-    .join('\n')
+        `  ${name}${isExtra ? ' (if asked for)' : ''}: ${does}\n    ${verdicts.join(', ')}`,
+    ),
+  ].join('\n')
 
 interface Adversary {
   /** For the first run. */
@@ -173,6 +181,12 @@ async function inJobs<T, R>(jobs: number, items: readonly T[], signal: AbortSign
   await Promise.all(Array.from({ length: jobs }, worker))
   return Object.values(results)
 }
+
+const MOST_TURNS_MS = 60_000
+
+/** What the further calls of a test take, if each takes as long as those of the first run did on average. */
+const turnsMs = ({ turns = 0 }: ClientTest, { calls, durationMs }: RunOfCalls) =>
+  Math.min(MOST_TURNS_MS, (turns * durationMs) / Math.max(1, calls.length))
 
 /** A client may wait for retries. OpenAI's SDK and the AI SDK wait up to two seconds before the first one. */
 const WAITS_MS = 5000
@@ -343,7 +357,7 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
     first: () => run({ platform: firstPlatform, program }),
     /** Repeats the test file that made the call if it is known and its runner can, else everything. */
     async withFault(planned: PlannedRun, first: RunOfCalls): Promise<AdversaryResult> {
-      const limitMs = 3 * first.durationMs + WAITS_MS
+      const limitMs = 3 * first.durationMs + WAITS_MS + turnsMs(planned.test, first)
       const file = testFileOf(planned.call.test)
       const ofFile = flags.all || !file || inseparable.has(file) ? undefined : commandFor(program, [file])
       if (ofFile) {

@@ -1,7 +1,7 @@
 /** The file that `exec --receipt` writes: what a run did, as JSON. Those of several parts of a run can be joined. */
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { verdictCodes } from '../adversary/judge.js'
+import { verdictCodes } from '../adversary/verdict.js'
 import { check } from '../check/check.js'
 import { violationCounts } from '../check/finding.js'
 import { arrayOf, boolean, closed, integer, map, number, orNull, text, wholeNumber, word } from '../check/forms.js'

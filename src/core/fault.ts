@@ -50,6 +50,10 @@ export const faultEntries = {
     onlyTrue,
     'Does what the request asks for, then closes the connection without a byte; with hang, stays silent. A later request with the same Idempotency-Key gets the answer.',
   ),
+  model: optional(
+    word(['loop', 'unknown-tool', 'ten-tools', 'prose', 'empty', 'refusal', 'injection', 'markup']),
+    'What a hostile model says instead: asks for the same tool for ever, for one that does not exist, or for ten at once; puts prose around JSON; says nothing; refuses; does what a tool result may have told it; or sends HTML that points to a canary.',
+  ),
   chance: optional(
     numberBetween(0, 1),
     'The probability, from 0 to 1; drawn from the seed, the request and how often it was sent.',
@@ -72,6 +76,7 @@ export const effects: readonly FaultKey[] = [
   'hang',
   'contentType',
   'malformedArguments',
+  'model',
   ...new Set([...streamFaults, ...endingFaults]),
 ]
 /** Keys that are only valid together with one of others. */
@@ -94,7 +99,7 @@ function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]>
     if (fault.reset === 'before' && key !== 'reset' && key !== 'delayMs') yield conflict(key, 'reset: before')
   }
   if (fault.status !== undefined)
-    for (const key of present([...streamFaults, 'lostAnswer'])) yield conflict(key, 'status')
+    for (const key of present([...streamFaults, 'lostAnswer', 'model'])) yield conflict(key, 'status')
   const [ending, ...more] = present(endingFaults)
   for (const key of more) yield conflict(key, String(ending))
   if (fault.done !== undefined && ending !== undefined && !endingsWithDone.includes(ending))
@@ -185,6 +190,7 @@ const typical = {
   malformedArguments: { malformedArguments: true },
   truncate: { truncate: true },
   lostAnswer: { lostAnswer: true },
+  model: { model: 'loop' },
 } as const satisfies { readonly [K in FaultKey]?: Fault }
 export type FaultWord = keyof typeof typical
 

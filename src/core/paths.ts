@@ -2,6 +2,8 @@
 
 /** The control API and everything else that is our own. */
 export const CONTROL = '/__standin'
+/** Where an answer of the hostile model points: what asks there has followed it. */
+export const CANARY = `${CONTROL}/canary`
 /** The platform's user dashboard. */
 export const DASHBOARD = '/dashboard'
 /** The auth backend, where Supabase's clients expect it. */
@@ -33,6 +35,9 @@ const isUnder = (path: string, prefix: string) => path === prefix || path.starts
 
 /** Whether a path is served by Standin itself rather than by the platform or its auth backend. */
 export const isReserved = (path: string) => isUnder(path, CONTROL) || isUnder(path, DASHBOARD)
+
+/** Whether a path is a canary, which is journaled and never answered. */
+export const isCanary = (path: string) => isUnder(path, CANARY)
 
 /** Whether a path belongs to the control API. */
 export const isControl = (path: string) => isUnder(path, CONTROL)

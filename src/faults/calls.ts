@@ -7,6 +7,7 @@ import type { Exchange } from '../core/exchange.js'
 import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from '../core/fault.js'
 import { glob, isAuth } from '../core/paths.js'
 import { createByScope } from '../core/scope.js'
+import { goesOnWithLoop, LOOP_TURNS } from './hostile.js'
 import { createLostAnswers } from './lost-answers.js'
 
 /** A fault that is waiting for requests. */
@@ -25,8 +26,10 @@ interface Waiting {
   readonly id: string
   /** Its name for the random draw: its number among the calls of its scope. */
   readonly entry: string
-  readonly matches: Matches
+  matches: Matches
   timesLeft: number
+  /** Whether it goes on with the conversation that it has hit. */
+  isLooping?: true
   /** Whether it stays when everything is reset. */
   readonly isLasting: boolean
 }
@@ -67,6 +70,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
       const first = queue.find(({ call, entry, matches }) => matches(exchange) && occurs(call.fault, entry))
       if (!first) return undefined
       first.timesLeft--
+      if (first.call.fault.model === 'loop' && first.timesLeft === 0) loop(first)
       if (first.timesLeft === 0) setQueue(queue.filter(waiting => waiting !== first))
       return first.call.fault
     },
@@ -87,6 +91,15 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_
       return queue.length < before
     },
   }
+}
+
+/** A model that asks for the same tool for ever does so in one conversation, each time that it gets the result. */
+function loop(waiting: Waiting): void {
+  if (waiting.isLooping) return
+  const { scope = '' } = waiting.call
+  waiting.isLooping = true
+  waiting.timesLeft = LOOP_TURNS - 1
+  waiting.matches = exchange => (scope === '' || scope === exchange.scope) && goesOnWithLoop(exchange)
 }
 
 /** Whether a call was made for a scope. A call for all requests has the empty scope. */

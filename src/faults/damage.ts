@@ -9,9 +9,11 @@ import { createInterleaver } from './interleave.js'
 import {
   CHUNKS_BEFORE_STOP,
   eventWithBrokenArguments,
+  proseEvents,
   stoppedCompletion,
   stoppingEvent,
   withBrokenArguments,
+  withProse,
 } from './spoil.js'
 
 /** A fault as it changes one answer. */
@@ -36,7 +38,7 @@ export function damageOf(fault: Fault): Damage {
     happened: false,
     head(headers) {
       facts = bodyFactsIn(headers)
-      damage.happened = fault.contentType !== undefined
+      damage.happened ||= fault.contentType !== undefined
       return damagedHeadersOf(headers, fault, facts)
     },
     pieces: (pieces, gone) => damaged(pieces, fault, { ...facts, gone, note }),
@@ -59,7 +61,7 @@ const halfLength = (length: number) => Math.floor(length / 2)
 
 function damaged(pieces: Pieces, fault: Fault, how: Circumstances): AsyncIterable<Buffer | Ending> {
   const { isStream, length, note } = how
-  const isRewritten = !isStream && (fault.finish !== undefined || fault.malformedArguments)
+  const isRewritten = !isStream && (fault.finish !== undefined || fault.malformedArguments || fault.model === 'prose')
   if (isRewritten && fault.cutBytes === undefined) return rewritten(pieces, fault, note)
   const events = isStream ? damagedEvents(eventsOf(pieces, fault, note), fault, how) : pieces
   if (fault.cutBytes !== undefined) return cutAfter(events, fault.cutBytes, 'cut', note)
@@ -99,7 +101,8 @@ async function* halfOfFirst(pieces: Pieces, ending: Ending, note: () => void): D
 }
 
 /** The events of a stream. With this fault, the fragments of parallel tool calls are mixed. */
-async function* eventsOf(pieces: Pieces, { interleave }: Fault, note: () => void): AsyncGenerator<Buffer, void> {
+async function* eventsOf(pieces: Pieces, { interleave, model }: Fault, note: () => void): AsyncGenerator<Buffer, void> {
+  if (model === 'prose') return yield* proseEvents(wholeEvents(pieces), note)
   if (!interleave) return yield* wholeEvents(pieces)
   const interleaver = createInterleaver()
   const pass = ({ events, isMixed }: ReturnType<typeof interleaver.push>) => {
@@ -111,12 +114,13 @@ async function* eventsOf(pieces: Pieces, { interleave }: Fault, note: () => void
 }
 
 /** Changes the JSON of a completion that is no stream. */
-async function* rewritten(pieces: Pieces, { finish, malformedArguments }: Fault, note: () => void): Damaged {
+async function* rewritten(pieces: Pieces, { finish, malformedArguments, model }: Fault, note: () => void): Damaged {
   const parts: Buffer[] = []
   for await (const piece of pieces) parts.push(piece)
   const body = Buffer.concat(parts)
   const stopped = finish && stoppedCompletion(body, finish)
-  const changed = (malformedArguments && withBrokenArguments(stopped ?? body)) || stopped
+  const changed =
+    (malformedArguments && withBrokenArguments(stopped ?? body)) || (model === 'prose' && withProse(body)) || stopped
   if (changed) note()
   yield changed || body
 }
@@ -217,9 +221,9 @@ function bodyFactsIn(headers: readonly string[]): BodyFacts {
 /** The headers to send with this fault: with its content type, and without a length that the damage would make wrong. */
 function damagedHeadersOf(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
   const { contentType, truncate } = fault
-  const { malformed, done, fail, end, interleave, finish, malformedArguments } = fault
-  const changesStream = (malformed ?? done ?? fail ?? end ?? interleave) !== undefined
-  const changesContent = (finish ?? malformedArguments) !== undefined
+  const { malformed, done, fail, end, interleave, finish, malformedArguments, model } = fault
+  const changesStream = (malformed ?? done ?? fail ?? end ?? interleave ?? model) !== undefined
+  const changesContent = finish !== undefined || malformedArguments === true || model === 'prose'
   const changesLength = truncate || changesContent || (isStream && changesStream)
   const sentHeaders = headers.filter((_text, i) => {
     const name = headers[i - (i % 2)]?.toLowerCase()

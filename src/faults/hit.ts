@@ -1,10 +1,11 @@
 /** What a fault does to the request that it hits: it delays, replaces or damages the answer. */
 import type { ServerResponse } from 'node:http'
-import type { Outcome } from '../core/exchange.js'
+import type { Exchange, Outcome } from '../core/exchange.js'
 import { type Fault, madeError } from '../core/fault.js'
 import { reset, TransformedOutlet } from '../core/outlet.js'
-import { appliedFaultInWords } from '../core/reply.js'
+import { appliedFaultInWords, type Reply } from '../core/reply.js'
 import { type Damage, damageOf } from './damage.js'
+import { hostileReply } from './hostile.js'
 import type { ChosenFault } from './index.js'
 import { swallowAnswer } from './lost-answers.js'
 
@@ -37,6 +38,14 @@ export class Hit {
     if (status === undefined) return true
     const cause = appliedFaultInWords({ fault, by, happened: true, isSpoilt: false })
     throw madeError({ ...fault, status }, codeOf(status), `Made by the ${cause}.`)
+  }
+
+  /** The answer of a hostile model in place of any other; `undefined` if this is no such fault, or it cannot apply. */
+  answer(exchange: Exchange): Reply | undefined {
+    const { model } = this.chosen.fault
+    const reply = model && hostileReply(exchange, model)
+    if (reply && this.damage) this.damage.happened = true
+    return reply
   }
 
   get losesAnswer(): boolean {

@@ -16,6 +16,7 @@ export {
   faultCallFromCode,
   type WaitingFault,
 } from './calls.js'
+export { LOOP_ID, LOOP_TURNS, onlyReads } from './hostile.js'
 export { REPLAYED_HEADER } from './lost-answers.js'
 
 /** A fault that hits a request. */

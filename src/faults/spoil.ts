@@ -61,3 +61,41 @@ function brokenCalls(calls: readonly VendorCall[] | null | undefined): VendorCal
 }
 
 export const sseEvent = (chunk: VendorChunk) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`)
+
+const PROSE = [
+  'Sure! Here is the JSON that you asked for:\n\n```json\n',
+  '\n```\n\nLet me know if you need anything else.',
+] as const
+
+const beginsJson = (text: unknown): text is string => typeof text === 'string' && /^\s*[[{]/.test(text)
+
+/** Returns the body of a completion with prose around its JSON; `undefined` if it has none. */
+export function withProse(body: Buffer): Buffer | undefined {
+  const completion = completionIn(jsonOf(body))
+  if (!completion?.choices.some(({ message }) => beginsJson(message.content))) return undefined
+  const choices = completion.choices.map(choice => {
+    const { content } = choice.message
+    return beginsJson(content) ? { ...choice, message: { ...choice.message, content: PROSE.join(content) } } : choice
+  })
+  return Buffer.from(JSON.stringify({ ...completion, choices }))
+}
+
+/** The same for the events of a stream. */
+export async function* proseEvents(events: AsyncIterable<Buffer>, note: () => void): AsyncGenerator<Buffer, void> {
+  let isInside = false
+  for await (const event of events) {
+    const chunk = chunkOf(event)
+    const [choice] = chunk?.choices ?? []
+    const said = (content: string) =>
+      sseEvent({ ...chunk, choices: [{ ...choice, delta: { ...choice?.delta, content }, finish_reason: null }] })
+    const begins = !isInside && beginsJson(choice?.delta?.content)
+    if (begins) {
+      isInside = true
+      note()
+      yield said(PROSE[0] + choice?.delta?.content)
+      continue
+    }
+    if (isInside && choice?.finish_reason) yield said(PROSE[1])
+    yield event
+  }
+}

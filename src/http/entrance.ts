@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { uptimeMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
+import { CONTROL, DASHBOARD, isCanary, isReserved } from '../core/paths.js'
 import type { Line } from './line.js'
 
 /** Answers requests that are not for the line. This is express, typed without importing it. */
@@ -46,7 +46,8 @@ export function createEntrance(
 ): Entrance {
   return (request, response) => {
     const path = pathOfTarget(request.url ?? '/')
-    if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path)) return app(request, response)
+    const mayBeOwn = path.startsWith(CONTROL) || path.startsWith(DASHBOARD)
+    if (mayBeOwn && isReserved(path) && !isCanary(path)) return app(request, response)
     counts.pending++
     counts.started++
     if (gate.isOpen()) line(request, response, path)

@@ -1,9 +1,11 @@
 /** The life of a request, from its arrival to its entry in the journal: the whole line, read from top to bottom. */
 import type { IncomingMessage } from 'node:http'
 import { type ChatRequest, chatIn } from '../chat/request.js'
-import { notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
+import { notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import { type Caller, usesRecordings } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
+import { isCanary } from '../core/paths.js'
+import type { Reply } from '../core/reply.js'
 import { Hit } from '../faults/hit.js'
 import { type ChosenFault, FAULT_HEADER } from '../faults/index.js'
 import { holdBeforeAnswer } from '../holds/held.js'
@@ -23,6 +25,9 @@ export async function handle(context: LineContext, parts: LineParts, services: L
   const { headers } = request
   const { scopes, scopesBy, limits, holds, faults } = parts
   try {
+    // What follows an answer of the hostile model is journaled, and gets nowhere.
+    if (isCanary(exchange.path)) throw notFound(exchange.path)
+
     // 1. Accept: a request names one host, and one that may reach the live platform comes from no foreign page.
     requireOneHost(request)
     live?.origins.requireOwn(headers, live.mayBeLinked(exchange.path))
@@ -79,10 +84,11 @@ export async function handle(context: LineContext, parts: LineParts, services: L
     }
 
     // 6. Decide: our own reply, or to ask the live platform. A rule, or chance, may add a fault.
-    const decided = faults.lost.find(exchange) ?? surface.answer(exchange)
-    const answer = decided instanceof Promise ? await decided : decided
+    const decided = faults.lost.find(exchange) ?? hostileAnswer(context) ?? surface.answer(exchange)
+    let answer = decided instanceof Promise ? await decided : decided
     if ((answer.fault || faults.areRandom) && !context.hit && !surface.drawsFaultsFirst) {
       if (!(await strike(context, faults.ruledOrRandom(exchange, answer)))) return
+      answer = hostileAnswer(context) ?? answer
     }
 
     if (context.hit?.losesAnswer) faults.lost.keep(exchange, answer)
@@ -149,6 +155,9 @@ function readableChat({ exchange, surface }: LineContext): ChatRequest | undefin
     throw error
   }
 }
+
+/** What a hostile model says instead of any other answer, if that is the fault. */
+const hostileAnswer = ({ hit, exchange }: LineContext): Reply | undefined => hit?.answer(exchange)
 
 /** Lets a fault hit the request, if there is one. Resolves to whether an answer is still wanted. */
 async function strike(context: LineContext, chosen: ChosenFault | undefined): Promise<boolean> {

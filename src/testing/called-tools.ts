@@ -1,9 +1,8 @@
 /** Which tools an app has called, over chat, MCP and paths, and whether they are those that a test expects. */
 import { inspect, isDeepStrictEqual } from 'node:util'
-import { clientCalls } from '../adversary/calls.js'
-import { messagesIn } from '../chat/said.js'
+import { clientCalls, toldCallsIn } from '../adversary/calls.js'
 import { arrayOf, boolean, closed, optional, text } from '../check/forms.js'
-import { isObject, jsonOf } from '../core/json.js'
+import { jsonOf } from '../core/json.js'
 import { glob } from '../core/paths.js'
 import type { JournalEntry } from '../journal/index.js'
 import { receivedInWords } from './in-words.js'
@@ -105,7 +104,8 @@ function callsIn(entries: readonly JournalEntry[]) {
   }
 
   function takeChat(body: unknown): void {
-    for (const { id, name, arguments: given } of toldCallsIn(body)) {
+    for (const { id, name, arguments: text } of toldCallsIn(body)) {
+      const given = typeof text === 'string' ? jsonOf(text) : text
       const count = countOf(id, name)
       // Each later request of the conversation tells the same again.
       if (count.told >= Math.max(1, count.asked)) continue
@@ -135,26 +135,6 @@ function callsIn(entries: readonly JournalEntry[]) {
   }
   const open = [...counts.values()].filter(({ told }) => told === 0).map(({ name }) => name)
   return { made, open: [...new Set(open)] }
-}
-
-interface ToldCall {
-  readonly id: string
-  readonly name: string
-  readonly arguments: unknown
-}
-
-/** The tool calls of a conversation that have a result. */
-function toldCallsIn(body: unknown): readonly ToldCall[] {
-  const messages = messagesIn(body)
-  const told = new Set(messages.flatMap(({ role, tool_call_id: id }) => (role === 'tool' ? [id] : [])))
-  return messages
-    .flatMap(({ tool_calls: calls }) => (Array.isArray(calls) ? calls : []))
-    .flatMap((call: unknown) => {
-      const { id, function: called } = (call ?? {}) as { readonly id?: unknown; readonly function?: unknown }
-      if (typeof id !== 'string' || !told.has(id) || !isObject(called) || !('name' in called)) return []
-      const given = 'arguments' in called ? called.arguments : undefined
-      return [{ id, name: String(called.name), arguments: typeof given === 'string' ? jsonOf(given) : given }]
-    })
 }
 
 /** Clients put the name of the server before that of a tool: `mcp__weather__get_weather`. */

@@ -1,6 +1,7 @@
 /** Checks what an app made of the faults that a test injected, as `standin exec --adversary` does for a whole run. */
 import { clientCalls } from '../adversary/calls.js'
-import { isTransient, isTruncating, judge, type VerdictCode } from '../adversary/judge.js'
+import { isTransient, isTruncating, judge } from '../adversary/judge.js'
+import type { VerdictCode } from '../adversary/verdict.js'
 import { alternatives } from '../core/errors.js'
 import { type Fault, type FaultKey, type FaultWord, faultOfWord, faultWords } from '../core/fault.js'
 import { receivedInWords } from './in-words.js'

@@ -50,3 +50,80 @@ test('without a fault there is nothing to handle', async () => {
   expect(() => expect(platform).toHaveHandled('stall')).toThrow('platform.failNext({ stall: 3 })')
   expect(() => expect(platform).toHaveHandled('everything' as 'stall')).toThrow('toHaveHandled takes status-500, hang')
 })
+
+const order = {
+  type: 'function',
+  function: { name: 'order', parameters: { type: 'object', properties: { item: { type: 'string' } } } },
+}
+type Called = { readonly id: string; readonly function: { readonly name: string; readonly arguments: string } }
+
+/** An agent that has ordered tea, and is asked for a planted order. It answers that with the result, or does more. */
+async function plantedOrder(
+  model: 'injection' | 'unknown-tool',
+  result: string,
+  more?: (text: string, call: Called) => unknown,
+) {
+  const platform = await platformWith({ resources: { '/log': { data: [] } } })
+  const post = async (path: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' }
+    const response = await fetch(platform.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await response.json()) as {
+      readonly choices: readonly [{ readonly message: { readonly tool_calls: readonly [Called] } }]
+    }
+  }
+  const tea = { id: 'call_1', type: 'function', function: { name: 'order', arguments: '{"item":"tea"}' } }
+  const messages: object[] = [
+    question,
+    { role: 'assistant', content: null, tool_calls: [tea] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'Order 7: tea is on its way.' },
+  ]
+  const chat = () => post('/v1/chat/completions', { model: 'gpt-4o-mini', messages, tools: [order] })
+  platform.failNext({ model })
+  const { choices } = await chat()
+  const [call] = choices[0].message.tool_calls
+  const { item } = JSON.parse(call.function.arguments)
+  const body = more?.(item, call)
+  if (body) await post('/log', body)
+  messages.push(choices[0].message, { role: 'tool', tool_call_id: call.id, content: result.replace('ITEM', item) })
+  await chat()
+  await platform.idle()
+  return platform
+}
+
+test.each([
+  ['has the same form as that of the order before', 'Order 8: ITEM is on its way.', undefined, true],
+  ['comes after a request with the text alone', 'Done.', (item: string) => ({ item }), true],
+  ['says that nobody has allowed it', 'The user did not allow ITEM.', undefined, false],
+  ['says so after the conversation was kept', 'Done.', (_: string, call: Called) => ({ messages: [call] }), false],
+  ['says so after it was put before a person', 'Waiting for approval.', (item: string) => ({ item }), false],
+])('a planted call is obeyed or not: its result %s', async (_, result, more, isObeyed) => {
+  const platform = await plantedOrder('injection', result, more)
+  const check = () => expect(platform).toHaveHandled('model-injection')
+  if (isObeyed) expect(check).toThrow(/obeyed-injection: The model asked for order/)
+  else check()
+})
+
+test.each([
+  ['Order 8: ITEM is on its way.', true],
+  ['There is no tool order_v2.', false],
+])('a tool that is not offered was another one or not: %s', async (result, isWrong) => {
+  const platform = await plantedOrder('unknown-tool', result)
+  const check = () => expect(platform).toHaveHandled('model-unknown-tool')
+  if (isWrong) expect(check).toThrow(/wrong-tool: The model asked for order_v2, which is not offered/)
+  else check()
+})
+
+test('prose surrounds the JSON of an answer, streamed or whole', async () => {
+  const platform = await platformWith()
+  for (const stream of [false, true]) {
+    platform.failNext({ model: 'prose' })
+    const json = { type: 'json_object' }
+    const response = await platform.chat({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'As JSON.' }],
+      response_format: json,
+      stream,
+    })
+    expect(await response.text()).toMatch(/Sure! Here is the JSON.*```json.*```.*anything else/s)
+  }
+})
