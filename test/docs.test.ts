@@ -84,14 +84,12 @@ const expected: Record<string, RegExp> = {
   'Verifying a user token': /^developer@example.com authenticated$/m,
   'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'In scripts': /^pong$/m,
-  'In tests': /^\[ \{ id: 1, name: 'Atlas 2' \} \]\n\[ \{ id: 2, name: 'Borealis' \} \]$/m,
   'Beside the tests': /is ready\.$/m,
 }
 
 const scripts = [
   ...recipesIn('js'),
   ...blocksOf('docs/testing.md', 'js').filter(({ heading }) => heading === 'In scripts'),
-  ...blocksOf('docs/own-endpoints.md', 'js'),
 ]
 const shells = [...recipesIn('bash'), ...blocksOf('docs/testing-another-process.md', 'bash')]
 

@@ -4,8 +4,6 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { jsonSchemaOf } from '../src/check/form-schema.js'
 import { inlineYaml } from '../src/check/yaml.js'
-import { type Flags, runFlags } from '../src/cli/command.js'
-import { topics } from '../src/cli/commands.js'
 import type { Operation, Operations, Schema } from '../src/control/operation.js'
 import { type DashboardApiParts, dashboardOperations } from '../src/dashboard/operations.js'
 import { type ControlParts, controlOperations } from '../src/http/operations.js'
@@ -52,48 +50,23 @@ const pathOf = ({ at }: Operation) => at.split(' ')[1] ?? ''
 const noParts = {} as ControlParts & DashboardApiParts
 
 /** Longer defaults are left to `standin config print`; these mean that there is nothing. */
-const LONGEST_DEFAULT = 60
+const LONGEST_DEFAULT = 30
 const emptyDefaults: readonly string[] = ['""', '[]', '{}']
 
-/** A line for each option. */
-const optionsList = (): string =>
-  allOptions()
-    .map(({ path: at, initial, meaning }) => {
-      const written = inlineYaml(initial)
-      const isShown = written.length <= LONGEST_DEFAULT && !emptyDefaults.includes(written)
-      const shown = isShown ? ` (\`${written}\`)` : ''
-      return `- \`${at.join('.')}\`${shown}: ${firstSentence(meaning)}`
-    })
-    .join('\n')
-
-/** A line for each flag. */
-const flagsList = (flags: Flags) =>
-  Object.entries(flags)
-    .map(([name, { value, meaning }]) => item(`--${name}${value ? ` ${value}` : ''}`, meaning))
-    .join('\n')
-
-/** The flags of a command. Those that `standin dev` has as well are only named, or those that it lacks, if they are fewer. */
-function flagLines(command: string, flags: Flags): readonly string[] {
-  const shared = command === 'dev' ? {} : (runFlags as Flags)
-  const isKnown = (name: string) => flags[name] !== undefined && shared[name]?.meaning === flags[name].meaning
-  const own = flagsList(Object.fromEntries(Object.entries(flags).filter(([name]) => !isKnown(name))))
-  const known = Object.keys(flags).filter(isKnown)
-  const missing = Object.keys(shared).filter(name => !Object.hasOwn(flags, name))
-  const named = (names: readonly string[]) => names.map(name => `\`--${name}\``).join(', ')
-  const all = missing.length > 0 ? `all but ${named(missing)}` : 'all others'
-  const shown = missing.length < known.length ? all : named(known)
-  return [...(own ? [own] : []), ...(known.length > 0 ? [`As for \`standin dev\`: ${shown}.`] : [])]
+function optionText(name: string, initial: unknown): string {
+  const written = inlineYaml(initial)
+  const isShown = written.length <= LONGEST_DEFAULT && !emptyDefaults.includes(written)
+  return `\`${name}\`${isShown ? ` (${written})` : ''}`
 }
 
-/** A section for each topic, with its commands and their flags. */
-async function commandSections(): Promise<string> {
-  const sections: string[] = []
-  for (const { topic, commands } of topics) {
-    sections.push(`## ${topic}`)
-    for (const { name, usage, does, load } of commands)
-      sections.push(`### \`standin ${usage}\``, `${does}.`, ...flagLines(name, (await load()).flags))
-  }
-  return sections.join('\n\n')
+/** A line for the options at the top, and one for each group. */
+function optionsList(): string {
+  const groups = Map.groupBy(allOptions(), ({ path: [first = '', ...rest] }) => (rest.length === 0 ? '' : first))
+  const lines = [...groups].map(([group, options]) => {
+    const named = options.map(({ path: at, initial }) => optionText(at.slice(group === '' ? 0 : 1).join('.'), initial))
+    return `- ${group === '' ? '' : `\`${group}\`: `}${named.join(', ')}`
+  })
+  return lines.join('\n')
 }
 
 /** The page with `list` between the comments of that name. */
@@ -110,7 +83,6 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
   const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
   return {
     'platform.config.yaml': firstConfig('.'),
-    'docs/commands.md': withList(page('commands.md'), 'commands', await commandSections()),
     'docs/control-api.md': withList(
       page('control-api.md'),
       'operations',

@@ -59,7 +59,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   ],
   'Configuration and replies': [
     ['config check', 'Check the configuration, the rules included, and report mistakes', config],
-    ['config print', 'Show every option, its value and where it was set', config],
+    ['config print', 'Show every option, what it means, its value and where that was set', config],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
   ],
 }

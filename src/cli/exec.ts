@@ -45,7 +45,7 @@ const execFlags = {
   json: { ...runFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
   summary: fileName('Append a summary of the run to FILE, as Markdown for the page of a CI job'),
-  receipt: fileName('Write what the run did to FILE, for standin receipt, which judges what the tests leave unused'),
+  receipt: fileName('Write what the run did to FILE, for standin receipt'),
   ...adversaryFlags,
 }
 

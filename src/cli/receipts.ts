@@ -26,8 +26,8 @@ export const receiptCommands = {
   receipt: command({
     flags: receiptFlags,
     examples: [
-      ['standin exec --mode replay --strict-unused --receipt 1.json -- npm test -- --shard=1/4', 'run a shard'],
-      ['standin receipt --whole 1.json 2.json 3.json 4.json', 'judge all of them as one run'],
+      ['standin exec --strict-unused --receipt receipt-1.json -- npm test -- --shard=1/4', 'run a shard'],
+      ['standin receipt --whole receipt-*.json', 'judge all as one run'],
     ],
     run: joinFiles,
   }),

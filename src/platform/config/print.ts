@@ -9,12 +9,14 @@ import { type Config, configSchema } from './schema.js'
 
 const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
 
-/** Prints the current configuration as YAML, with the origin of each value in a comment. Secrets are masked. */
+/** Prints the current configuration as YAML, with the meaning of each option and the origin of its value in comments. Secrets are masked. */
 export function printConfig({ config, originOf }: LoadedConfig): string {
-  const lines = [...walkOptions()].map(entry => {
+  const lines = [...walkOptions()].flatMap(entry => {
     const start = `${indent(entry.path)}${entry.path.at(-1)}:`
-    if (!isOption(entry)) return start
-    return `${start} ${inlineYaml(masked(valueAt(config, entry.path), entry.path))} # ${originOf(entry.path)}`
+    const meaning = `${indent(entry.path)}# ${entry.meaning}`
+    if (!isOption(entry)) return [meaning, start]
+    const line = `${start} ${inlineYaml(masked(valueAt(config, entry.path), entry.path))} # ${originOf(entry.path)}`
+    return [meaning, line]
   })
   return `${lines.join('\n')}\n`
 }
