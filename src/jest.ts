@@ -32,9 +32,9 @@ const { expect, beforeAll, afterEach } = jest
 expect.extend(matchers)
 
 /** Jest does not tell its hooks whether a test has failed. An assertion tells; a test without any may have thrown. */
-function hasFailed(): boolean | undefined {
+function endedTest() {
   const { assertionCalls, numPassingAsserts } = expect.getState()
-  return assertionCalls === 0 ? undefined : numPassingAsserts < assertionCalls
+  return { passed: assertionCalls === 0 ? undefined : numPassingAsserts === assertionCalls, mayHaveThrown: true }
 }
 
 /**
@@ -56,7 +56,7 @@ function hasFailed(): boolean | undefined {
 export const usePlatform = createUsePlatform({
   ...(jest as JestGlobals),
   beforeAll: work => beforeAll(work, START_TIMEOUT_MS),
-  afterEach: work => afterEach(() => work(hasFailed())),
+  afterEach: work => afterEach(() => work(endedTest())),
   testState: expect.getState,
 })
 

@@ -80,10 +80,11 @@ export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
   standinOptions: [{}, { scope: 'worker', option: true }],
   allowMisses: [false, { option: true }],
   standin: [
-    async ({ standinOptions }, use) => {
+    async ({ standinOptions }, use, { config }) => {
       const { url, controlToken, ...options } = standinOptions
       const running = addressOfRunning(url, Object.keys(options))
-      const own = running === undefined ? await startForTests(options) : undefined
+      const file = config.configFile ?? config.rootDir
+      const own = running === undefined ? await startForTests(options, { file }) : undefined
       const standin = await connect(own?.platform.url ?? running ?? '', { controlToken })
       // For the code of the tests themselves, which would otherwise reach the live platform.
       const restoreVariables = setVariables(standin.env)
@@ -99,17 +100,19 @@ export const test = baseTest.extend<TestFixtures, WorkerFixtures>({
     const scope = await standin.scope({ user: email, name: scopeOf(testInfo) })
     // A run that was killed may have left something.
     await scope.reset()
+    let result: 'passed' | 'failed' = 'failed'
     try {
       await use({ ...scope, email })
       const problems = await problemsAfterTest(scope, allowMisses)
       const hasFailed = testInfo.status !== testInfo.expectedStatus
+      if (problems.length === 0 && testInfo.status === 'passed') result = 'passed'
       const entries = problems.length > 0 || hasFailed ? await scope.journal.find() : []
       const sentences = [...problems, ...(hasFailed ? [adviceInWords(entries) ?? []].flat() : [])]
       if (problems.length > 0 || hasFailed)
         await testInfo.attach('standin', { body: receivedInWords(entries), contentType: 'text/plain' })
       if (sentences.length > 0) throw new Error(sentences.join('\n\n'))
     } finally {
-      await scope.close()
+      await scope.close(result)
     }
   },
   signIn: async ({ standin, platform, baseURL }, use) =>

@@ -10,10 +10,12 @@ import { commandFor, testFileOf } from '../adversary/test-files.js'
 import type { VerdictCode } from '../adversary/verdict.js'
 import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
+import { uptimeMs } from '../core/clock.js'
 import { alternatives } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { currentWord, type Fault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
+import type { JournalEntry } from '../journal/index.js'
 import { ADVERSARY_RUN } from '../platform/config/load.js'
 import type { Platform } from '../platform.js'
 import { untilIdle } from '../testing/waiting.js'
@@ -304,10 +306,15 @@ async function endOf(start: () => RunningCommand, crash: Promise<void> | undefin
 const entryOf = ({ journal }: Platform, exchange: Exchange) =>
   journal.entry({ id: 0, exchange, atMs: 0, durationMs: 0 }, Number.MAX_SAFE_INTEGER)
 
-const wholeEntries = ({ journal, sharedRun }: Platform) => [
-  ...journal.entries().flatMap(({ id }) => journal.get(id, Number.MAX_SAFE_INTEGER) ?? []),
-  ...(sharedRun?.exchanges() ?? []),
-]
+/** Collects the exchanges of a run from now on. Tests clear the journal when they end. */
+function wholeEntries({ journal, sharedRun }: Platform) {
+  const own: JournalEntry[] = []
+  journal.follow((exchange, id) => {
+    const durationMs = uptimeMs() - exchange.startedMs
+    own.push(journal.entry({ id, exchange, atMs: Date.now() - durationMs, durationMs }, Number.MAX_SAFE_INTEGER))
+  })
+  return () => [...own, ...(sharedRun?.exchanges() ?? [])]
+}
 
 function createRuns({ platform: firstPlatform, open, program, variablesFor, flags }: Adversary, signal: AbortSignal) {
   const ignore = callsIgnore(firstPlatform.loaded.config.recordings.ignore)
@@ -316,6 +323,7 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
 
   async function run({ platform, program, limitMs, crash }: OneRun): Promise<RunOfCalls> {
     const name = `run-${randomUUID()}`
+    const entries = wholeEntries(platform)
     const start = () =>
       startCommand({
         program,
@@ -334,7 +342,7 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
       // Exchanges that are still open end now, and count.
       await platform.stop()
     }
-    return { ...ended, calls: clientCalls(wholeEntries(platform), ignore) }
+    return { ...ended, calls: clientCalls(entries(), ignore) }
   }
 
   async function runWith({ call, test, fault }: PlannedRun, program: readonly string[], limitMs: number) {
@@ -347,7 +355,7 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
       return isOne
     }
     const faults = [{ fault, times: test.times ?? 1 }, ...(test.next ? [{ fault: test.next, times: 1 }] : [])]
-    for (const one of faults) platform.faultCalls.add(one, isCall)
+    for (const one of faults) platform.faultCalls.add(one, isCall, true)
     platform.sharedRun?.handFaults(faults.map(one => ({ ...one, key: call.key })))
     const crash = test.crash && untilMoment(() => crashing, test.crash, ended.signal)
     return run({ platform, program, limitMs, crash }).finally(() => ended.abort())

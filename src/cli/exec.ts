@@ -123,6 +123,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   // JSON output is for programs, which need no advice.
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
+  if (process.env[RUN] !== undefined) console.error(BELOW_ANOTHER)
   child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, env)
   const code = await child.ended
   await platform.stop()
@@ -167,6 +168,9 @@ const emptyResult = (platform: Platform, flags: CommandLine<typeof execFlags>['f
   ...{ notReported: [], ownOptions: {}, elsewhere: [], findings: null },
 })
 
+const BELOW_ANOTHER =
+  'This standin exec runs below another one. They are two runs: the outer one does not count these requests, and its options have no effect here.'
+
 const NOTHING_RECORDED =
   'Nothing was recorded: 0 requests were forwarded to the live platform. Does the command read OPENAI_BASE_URL or PLATFORM_BASE_URL?'
 
@@ -179,7 +183,7 @@ interface HowToConcludeRun extends Pick<HowToConclude, 'json' | 'acceptCommand'>
 export function concludeRun(result: RunResult, log: EventLog, { isPart = false, ...how }: HowToConcludeRun): boolean {
   const { checks, receipt } = result
   reportTests(result, log)
-  const isNothingRecorded = result.mode === 'record' && receipt?.passed === 0
+  const isNothingRecorded = result.mode === 'record' && receipt !== null && receipt.passed + receipt.own === 0
   if (isNothingRecorded && !isPart) log.problem({ event: 'nothing-recorded' }, ({ red }) => red(NOTHING_RECORDED))
   const own = isPart ? { ...checks, strictUnused: false } : checks
   const hasFailed = conclude(result, log, { ...how, checks: own }) || (isNothingRecorded && !isPart)
@@ -205,7 +209,9 @@ function reportTests({ notReported, ownOptions }: RunResult, log: EventLog): voi
   for (const [setting, files] of Object.entries(ownOptions))
     log.problem({ event: 'set-by-tests', setting, files }, ({ yellow }) =>
       yellow(
-        printable(`usePlatform in ${files.join(', ')} sets ${setting} itself, which comes before the command line.`),
+        printable(
+          `${files.join(', ')} ${files.length === 1 ? 'sets' : 'set'} ${setting}, which comes before the command line.`,
+        ),
       ),
     )
 }

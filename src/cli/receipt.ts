@@ -48,9 +48,10 @@ export function listedFiles(files: readonly string[]): readonly string[] {
 }
 
 function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
-  const { missed, unused, passed, recorded } = receipt
+  const { missed, unused, passed, own, recorded } = receipt
   const forwardedText = `${passed} forwarded to the live platform`
-  if (onlyRecorded(receipt)) return [forwardedText, recordedText(receipt, colors)]
+  const ownText = own > 0 ? [`${own} answered by the tests' own replies`] : []
+  if (onlyRecorded(receipt)) return [forwardedText, recordedText(receipt, colors), ...ownText]
   const missedText = missed > 0 ? colors.red(`${missed} missed`) : '0 missed'
   return [
     servedText(receipt, colors),
@@ -58,6 +59,7 @@ function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
     `${unused.length} unused`,
     forwardedText,
     ...(recorded > 0 ? [recordedText(receipt, colors)] : []),
+    ...ownText,
   ]
 }
 

@@ -38,8 +38,10 @@ interface LiveOptions {
   readonly isMcp?: ((path: string) => boolean) | undefined
   /** Whether this one request is recorded, whatever the mode: somebody repairs its miss. */
   readonly isRecordedNow: (exchange: Pick<Exchange, 'headers'>) => boolean
-  /** Whether a rule that was added at run time answers, whatever the mode. */
-  readonly isAnsweredNow: (exchange: Exchange) => boolean
+  /** Whether a reply of the test's own answers, whatever the mode. */
+  readonly answersOwn: (exchange: Exchange) => boolean | Promise<boolean>
+  /** Called for each such request that would otherwise be answered from elsewhere. */
+  readonly onOwn: () => void
   /** What replay does with a request that has no recording. */
   readonly onMiss: OnMiss
   /** Which pages may reach the live platform, and which MCP servers. */
@@ -98,9 +100,30 @@ function mixedSurface(local: LocalPlatform, mixed: LiveOptions): SurfaceMethods 
   const isUndocumented = (exchange: Exchange) =>
     !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
 
-  function modeNow(exchange: Exchange): Mode {
+  function modeNow(exchange: Exchange): Mode | Promise<Mode> {
     if (mixed.isRecordedNow(exchange)) return 'record'
-    return exchange.endpoint?.isLocal || mixed.isAnsweredNow(exchange) ? 'emulate' : modeOf(exchange)
+    const mode = modeOf(exchange)
+    if (exchange.endpoint?.isLocal || mode === 'emulate') return 'emulate'
+    const unlessOwn = (isOwn: boolean) => {
+      if (isOwn) mixed.onOwn()
+      return isOwn ? 'emulate' : mode
+    }
+    const isOwn = mixed.answersOwn(exchange)
+    return isOwn instanceof Promise ? isOwn.then(unlessOwn) : unlessOwn(isOwn)
+  }
+
+  function answerIn(mode: Mode, exchange: Exchange): Answer | Promise<Answer> {
+    exchange.mode = mode
+    switch (mode) {
+      case 'emulate':
+        return emulate(exchange)
+      case 'proxy':
+        return forward(mixed, exchange)
+      case 'record':
+        return exchange.isWebSocket ? forward(mixed, exchange) : record(mixed, exchange)
+      case 'replay':
+        return replay(mixed, exchange)
+    }
   }
 
   return {
@@ -111,17 +134,7 @@ function mixedSurface(local: LocalPlatform, mixed: LiveOptions): SurfaceMethods 
       isUndocumented(exchange) ? enterUndocumented(local, exchange) : emulatedMethods.enter(exchange),
     answer(exchange) {
       const mode = modeNow(exchange)
-      exchange.mode = mode
-      switch (mode) {
-        case 'emulate':
-          return emulate(exchange)
-        case 'proxy':
-          return forward(mixed, exchange)
-        case 'record':
-          return exchange.isWebSocket ? forward(mixed, exchange) : record(mixed, exchange)
-        case 'replay':
-          return replay(mixed, exchange)
-      }
+      return mode instanceof Promise ? mode.then(found => answerIn(found, exchange)) : answerIn(mode, exchange)
     },
   }
 }

@@ -108,6 +108,7 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
     scopes: runtime.scopes,
     misses: recordings.misses,
     receipt: recordings.receipt,
+    endTest: recordings.endTest,
     resources: runtime.resources,
     mcp: runtime.mcp.servers,
     tables: runtime.tables.rows,

@@ -71,8 +71,8 @@ export interface OpenPlatform {
   receipt(isWhole?: boolean): Receipt | undefined
   /** The run that tests of other processes can join; `undefined` if they cannot. */
   readonly sharedRun: SharedRun | undefined
-  /** The running test of this process has ended. */
-  endTest(hasPassed: boolean): void
+  /** The running test of this process has ended, or the one with this name. */
+  endTest(hasPassed: boolean, test?: string): void
   /** Removes the recordings that a recording run no longer asks for, and leaves a note about the run. Call it after `stop`. Rejects with the error of the file system. */
   endRun(ended: Pick<EndedRun, 'exitCode' | 'isWhole' | 'isPruning' | 'isSure'>): Promise<Tidied | undefined>
   /** The contract violations of live and recorded answers. */

@@ -2,18 +2,21 @@
 
 import { chatIn, chatRequest } from '../chat/request.js'
 import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
 import { invalidRequest, PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Part } from '../core/part.js'
 import { type AnsweredBy, sourceInWords } from '../core/reply.js'
 import { documentedAt } from '../endpoints/index.js'
 import { namedModels } from '../endpoints/options.js'
+import type { ModeOf } from '../http/modes.js'
 import { mcpServers } from '../mcp/options.js'
 import {
   createMemory,
   createRulesAtRunTime,
   type Explanation,
   type Generation,
+  isMcp,
   type ListedRule,
   linesOf,
   type Memory,
@@ -72,17 +75,20 @@ export interface RulesPart extends Part<PreparedConfig> {
   readonly atRunTime: RulesAtRunTime
 }
 
-/** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
-export function createRulesPart(
-  current: () => Current,
-  { onPaths, warn }: { readonly onPaths: () => void; readonly warn: (sentence: string) => void },
-): RulesPart {
+interface RulesSettings {
+  /** Called when the first rule for a path is added, and when the last one is removed. */
+  readonly onPaths: () => void
+  readonly warn: (sentence: string) => void
+  readonly modeOf: ModeOf
+}
+
+export function createRulesPart(current: () => Current, { onPaths, warn, modeOf }: RulesSettings): RulesPart {
   const memory = createMemory()
   const atRunTime = createRulesAtRunTime({ onPaths, warn })
   return {
     memory,
     atRunTime,
-    rules: createRules(memory, atRunTime, current),
+    rules: createRules(memory, atRunTime, { current, modeOf }),
     explain: attempt => explainAttempt(attempt, current()),
     whyNot: (id, exchange) => whyNot(atRunTime.all().find(one => one.id === id)?.rule, exchange, current().replies),
     prepare: async () => memory.restartScenarios,
@@ -93,19 +99,39 @@ export function createRulesPart(
   }
 }
 
-function createRules(memory: Memory, atRunTime: RulesAtRunTime, current: () => Current): Rules {
+interface RuleContext extends Pick<RulesSettings, 'modeOf'> {
+  readonly current: () => Current
+}
+
+function createRules(memory: Memory, atRunTime: RulesAtRunTime, { current, modeOf }: RuleContext): Rules {
   const seed = () => current().loaded.config.seed
+  const requirePossible = (rules: readonly RuleInput[]) => {
+    if (rules.some(isMcp)) requireEmulatedServer([...mcpServers(current().loaded.config.mcp).keys()], modeOf)
+  }
   return {
     async add(rule, { scope } = {}) {
+      requirePossible([rule])
       const [added] = await atRunTime.add(rule, { scope, dir: current().loaded.dir, seed: seed() })
       const { id } = added as { readonly id: string }
       const { rule: ready } = atRunTime.all(scope).find(one => one.id === id) ?? {}
       return { id, answered: () => (ready ? memory.answered(ready) : 0) }
     },
-    addSent: (sent, scope) => atRunTime.add(sent, { scope, dir: undefined, seed: seed() }),
+    async addSent(sent, scope) {
+      requirePossible([sent].flat())
+      return atRunTime.add(sent, { scope, dir: undefined, seed: seed() })
+    },
     list: scope => current().replies.list(scope),
     remove: which => atRunTime.remove(which),
   }
+}
+
+/** Throws a ProblemsError if no server of MCP is emulated: a session belongs to the server that began it, so no other can answer in it. */
+function requireEmulatedServer(servers: readonly string[], modeOf: ModeOf): void {
+  const modes = servers.map(path => ({ path, mode: modeOf({ method: 'POST', path }) }))
+  const [first] = modes
+  if (!first || modes.some(({ mode }) => mode === 'emulate')) return
+  const sentence = `Replies for MCP answer in mode emulate only, since a session belongs to the server that began it, and ${first.path} is in mode ${first.mode}. Set modes: { "${first.path}": "emulate" }.`
+  throw new ProblemsError([{ origin: 'the rule', sentence }])
 }
 
 async function whyNot(rule: ReadyRule | undefined, exchange: Exchange, { explain }: Replies) {

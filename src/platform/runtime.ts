@@ -103,7 +103,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     usersAreElsewhere,
     tables: createTablesPart({ first: opened.tables, state, warn, renew }),
     state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
-    rules: createRulesPart(current, { onPaths: renew, warn }),
+    rules: createRulesPart(current, { onPaths: renew, warn, modeOf: request => modes.current().of(request) }),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     holds: new Holds({ onSwitched: renew, compile: ({ on, when }) => requestTest({ on, when }, 'hold') }),

@@ -65,6 +65,8 @@ const runName = () => processName(process.send || process.env.NODE_TEST_CONTEXT 
 export class RunNote {
   #file: string | undefined
   #isWarned = false
+  /** Whether it has begun, and no other platform of the run had left a note before. */
+  isFirst = false
   readonly #noted = new Set<string>()
 
   /** `warn` is called once if nothing can be noted. */
@@ -89,11 +91,16 @@ export class RunNote {
     this.#append('ended', { ended: end }, true)
   }
 
+  #begin(): string {
+    this.isFirst = readNotes(this.dir).notes.every(({ run }) => run !== this.run)
+    return begin(this.dir, this.run)
+  }
+
   #append(id: string, line: object, isQuiet = false): void {
     if (this.#noted.has(id)) return
     this.#noted.add(id)
     try {
-      this.#file ??= begin(this.dir, this.run)
+      this.#file ??= this.#begin()
       appendFileSync(this.#file, `${stringifyExact(line)}\n`)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException

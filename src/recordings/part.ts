@@ -49,6 +49,7 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
   const runs = new Map<string, Run>()
   let latest: Recordings | undefined
   let forwarded = 0
+  let own = 0
   let misses: readonly Miss[] = []
   /** What other processes of the run did with recordings in other folders. */
   const elsewhere: Receipt[] = []
@@ -81,8 +82,8 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
   }
 
   function receipt(isWhole = false): Receipt | undefined {
-    const own = latest && { ...latest.receipt(isWhole), passed: forwarded, violations: violations() }
-    return joinReceipts?.([...(own ? [own] : []), ...elsewhere]) ?? own
+    const here = latest && { ...latest.receipt(isWhole), passed: forwarded, own, violations: violations() }
+    return joinReceipts?.([...(here ? [here] : []), ...elsewhere]) ?? here
   }
 
   return {
@@ -102,15 +103,18 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
     },
     /** Counts a request that is forwarded to the live platform. */
     countForward: () => void forwarded++,
+    /** Counts a request that a reply of its test answers. */
+    countOwn: () => void own++,
     /** The receipt so far; `undefined` while no mode has used recordings. With `isWhole`, of a run of all tests. */
     receipt,
     /** Takes what another process of the run did with the recordings in a folder. */
     async join(receipt: Receipt, folder: string): Promise<void> {
       forwarded += receipt.passed
+      own += receipt.own
       // They have their own list.
       const { emptyReceipt, joinReceipts: joined } = await import('./index.js')
       const { violations } = emptyReceipt
-      const taken = { ...receipt, passed: 0, violations }
+      const taken = { ...receipt, passed: 0, own: 0, violations }
       const run = latest && runs.get(folder)
       if (run) return run.join(taken)
       elsewhere.push(taken)
@@ -121,8 +125,8 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
     /** The latest requests without a recording, newest first. */
     misses: (): readonly Miss[] => misses,
     onMiss: missed.add,
-    /** The test that was running in this process has ended. */
-    endTest: (hasPassed: boolean) => runs.forEach(run => void run.end(hasPassed)),
+    /** The tests that have sent something since the last one ended have ended, or the one with this name. */
+    endTest: (hasPassed: boolean, test?: string) => runs.forEach(run => void run.end(hasPassed, test)),
     /** Removes what the tests of a run no longer ask for, and leaves a note about it; `undefined` if no mode has used recordings. Rejects with the error of the file system. */
     async end(ended: Omit<EndedRun, 'receipt'>): Promise<Tidied | undefined> {
       await latest?.flush()

@@ -38,6 +38,8 @@ export interface Tidied {
   readonly goneTests: readonly string[]
   /** Why nothing was removed. */
   readonly objection: string | undefined
+  /** Whether no other process of the run has come this far before. */
+  readonly isFirst: boolean
 }
 
 interface RunParts {
@@ -78,6 +80,7 @@ export function endRun(ended: EndedRun, { run, lookup, note }: RunParts): Tidied
     ofNoTest: left.filter(({ test }) => test === '').length,
     goneTests: isWhole ? [...new Set(notAsked.map(({ test }) => test))].filter(test => !tests.has(test)) : [],
     objection: left.length > 0 ? objection : undefined,
+    isFirst: note.isFirst,
   }
 }
 

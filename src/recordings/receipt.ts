@@ -53,13 +53,15 @@ export const receiptForm = closed({
   tests: map(text, ofTest, 'a map of tests'),
   /** Requests forwarded to the live platform. */
   passed: wholeNumber,
+  /** Requests that replies of the tests' own answered, so that they are neither recorded nor missed. */
+  own: wholeNumber,
   /** Answers that violated the contract. */
   violations: violationCounts,
 })
 /** What recordings did in a run. */
 export type Receipt = ValueOf<typeof receiptForm>
 /** The part of the receipt that is about recordings. */
-export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>
+export type RunReceipt = Omit<Receipt, 'passed' | 'own' | 'violations'>
 
 export const noCounts = (): Counts => ({
   ...{ served: 0, others: 0, changedPrompts: 0, changedMessages: 0 },
@@ -70,7 +72,7 @@ export const emptyReceipt: Receipt = {
   version: VERSION,
   ...noCounts(),
   ...{ unchanged: 0, errors: {}, used: [], unused: [], notAsked: [], notRecorded: [], unreadable: [], remarks: [] },
-  ...{ tests: {}, passed: 0, violations: { documented: 0, decided: 0, unjudged: 0 } },
+  ...{ tests: {}, passed: 0, own: 0, violations: { documented: 0, decided: 0, unjudged: 0 } },
 }
 
 /** The receipt of several processes, shards or files that are parts of one run. What one of them has used is not unused. */
@@ -96,6 +98,7 @@ export function joinReceipts(receipts: readonly Receipt[]): Receipt {
       [...Map.groupBy(tests, ([name]) => name)].map(([name, all]) => [name, joinedTest(all.map(([, one]) => one))]),
     ),
     passed: sum(receipts.map(({ passed }) => passed)),
+    own: sum(receipts.map(({ own }) => own)),
     violations: {
       documented: sum(receipts.map(({ violations }) => violations.documented)),
       decided: sum(receipts.map(({ violations }) => violations.decided)),

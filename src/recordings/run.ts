@@ -83,9 +83,10 @@ export class Run {
     for (const [test, run] of this.#tests) if (test !== '' && (name === undefined || name === test)) run.isOver = true
   }
 
-  /** The tests that have sent something since the last one ended have passed, or failed. */
-  end(hasPassed: boolean): void {
-    for (const [name, test] of this.#tests) if (name !== '') test.result ??= hasPassed ? 'passed' : 'failed'
+  /** The tests that have sent something since the last one ended have passed, or failed; or the one with this name. */
+  end(hasPassed: boolean, ended?: string): void {
+    for (const [name, test] of this.#tests)
+      if (name !== '' && (ended ?? name) === name) test.result ??= hasPassed ? 'passed' : 'failed'
   }
 
   /** How many times a test sent a request before this one. */
@@ -224,6 +225,7 @@ export class Run {
     const unused = this.unused(lookup, isWhole)
     const {
       passed: _passed,
+      own: _own,
       violations: _violations,
       ...joined
     } = joinReceipts([this.#ownReceipt(lookup), ...this.#others])

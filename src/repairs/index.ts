@@ -175,8 +175,8 @@ export class Repairs {
   private async target(exchange: Exchange): Promise<Answerable | string> {
     const mode = this.parts.modeOf(exchange)
     const target = await answerable(exchange, this.parts.isMcp)
-    if (typeof target === 'string' || target.on === undefined || mode === 'emulate') return target
-    return `In mode ${mode}, rules answer chats only. Switch the mode to emulate, and send it again.`
+    if (typeof target === 'string' || mode === 'emulate' || !this.parts.isMcp(exchange.path)) return target
+    return `In mode ${mode}, rules do not answer calls of MCP. Switch the mode to emulate, and send it again.`
   }
 
   /** What was answered, as the beginning of a better answer. */

@@ -143,17 +143,16 @@ export function createEngine<I extends MatchInput, S extends ReadyReply>(
       const count = memory.note(rule, input)
       return { rule, reply: rule.replyAt(count), count }
     },
-    /** Whether a rule that was added at run time answers. One that only damages answers needs one from elsewhere. */
-    isTakenNow: (input: I) =>
-      atRunTime
-        .all(input.scope)
-        .map(({ rule }) => rule)
-        .filter(isOurs)
-        .some(rule => rule.replies.every(replaces) && answers(rule, input)),
+    /** Whether a rule of the test's own answers. One that only damages answers needs one from elsewhere. */
+    answersOwn: (input: I, candidates = rulesFor(input.scope)) =>
+      candidates.some(rule => isOwn(rule) && rule.replies.every(replaces) && answers(rule, input)),
     /** Whether a rule for this scope may set a fault. */
     mayFail: (scope: string) => rulesFor(scope).some(rule => rule.fails && isActive(rule)),
   }
 }
+
+/** Whether a rule was written for one test, in code or at run time. Those of files say what the emulated platform answers. */
+export const isOwn = ({ file }: Pick<ReadyRule, 'file'>) => file === undefined
 
 /** Whether a reply is an answer of its own, and no damage to another. */
 const replaces = ({ fault }: ReadyReply) => fault === undefined || fault.status !== undefined

@@ -6,7 +6,7 @@ import { once } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies, mismatchOf } from './chat/index.js'
 import type { ReadyRule } from './dialect.js'
-import { isActive, type RuleSources } from './engine.js'
+import { isActive, isOwn, type RuleSources } from './engine.js'
 import { createHttpReplies, type HttpReplies } from './http/index.js'
 import { type LoadedRules, loadMcp } from './load.js'
 import { createMemory, type Memory } from './memory.js'
@@ -59,6 +59,7 @@ export {
   conditionForms,
   type HttpRuleInput,
   isHttpRule,
+  isMcp,
   type McpRuleInput,
   type RuleInput,
   rulesSchema,
@@ -82,8 +83,9 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
   const { rules, atRunTime = createRulesAtRunTime() } = config
   const parts = { ...config, memory, atRunTime }
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
-  const { answer, explain, faultFor, isAnsweredNow } = createChatReplies(parts)
+  const { answer, explain, faultFor, answersOwn } = createChatReplies(parts)
   const paths = pathsOnDemand(parts)
+  const isFromFiles = rules.every(rule => !isOwn(rule))
   /** The compiled rules of all scopes. */
   const activeRules = (): readonly ReadyRule[] => [...atRunTime.all().map(({ rule }) => rule), ...ordered]
   return {
@@ -95,9 +97,17 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
     faultFor: (exchange: Exchange) =>
       exchange.endpoint?.callsModel ? faultFor(exchange) : paths()?.faultFor(exchange),
-    /** Whether a rule that was added at run time answers a chat. Does not count as an answer. */
-    isAnsweredNow: (exchange: Exchange) =>
-      !atRunTime.isEmpty && exchange.endpoint?.callsModel === true && isAnsweredNow(exchange),
+    /** Whether a rule of the test's own answers, whatever the mode. Does not count as an answer. */
+    answersOwn(exchange: Exchange): boolean | Promise<boolean> {
+      if (isFromFiles && atRunTime.isEmpty) return false
+      if (exchange.endpoint?.callsModel) return answersOwn(exchange)
+      // A body that cannot be read is for others to judge.
+      return exchange.endpoint?.isConfigured
+        ? (paths()
+            ?.answersOwn(exchange)
+            .catch(() => false) ?? false)
+        : false
+    },
     /** The replies of rules for paths; `undefined` while there are none. */
     get http() {
       return paths()

@@ -13,7 +13,8 @@ const onOf = (written: unknown) =>
 
 /** A rule without `on` is for chat completions. */
 const isHttp = (written: unknown) => ![undefined, CHAT_ROUTE].includes(onOf(written) as string) && !isMcp(written)
-const isMcp = (written: unknown) => isMcpOn(onOf(written))
+/** Whether a rule, as it is written, is for calls of MCP. */
+export const isMcp = (written: unknown) => isMcpOn(onOf(written))
 
 type WrittenRule = v.InferInput<typeof chatRuleSchema | typeof httpRuleSchema | typeof mcpRuleSchema>
 

@@ -1,5 +1,5 @@
 /** Operations on scopes: which users they follow. */
-import { closed, described, optional, text } from '../check/forms.js'
+import { closed, described, optional, text, word } from '../check/forms.js'
 import { operation } from '../control/operation.js'
 import type { Scopes } from './index.js'
 import { scopedUser, scopeName } from './users.js'
@@ -7,9 +7,13 @@ import { scopedUser, scopeName } from './users.js'
 interface ScopeParts {
   readonly scopes: Pick<Scopes, 'follow' | 'unfollow'>
   readonly reset: (options: { readonly scope: string }) => Promise<void>
+  readonly endTest: (hasPassed: boolean, test: string) => void
 }
 
-export const scopeOperations = ({ scopes, reset }: ScopeParts) => ({
+/** What became of a test. Recordings of one that has failed are not removed, since it may not have asked for all of them. */
+const testResult = word(['passed', 'failed'])
+
+export const scopeOperations = ({ scopes, reset, endTest }: ScopeParts) => ({
   followUser: operation({
     at: 'POST /scopes',
     does: 'Assigns the requests of a user to a scope until it is closed, and returns its name.',
@@ -24,7 +28,9 @@ export const scopeOperations = ({ scopes, reset }: ScopeParts) => ({
   closeScope: operation({
     at: 'DELETE /scopes/{name}',
     does: 'Resets a scope, to which the requests of its users then no longer belong.',
-    run({ name }) {
+    query: closed({ result: optional(testResult, 'What became of its test.') }),
+    run({ name, query: { result } }) {
+      if (result !== undefined) endTest(result === 'passed', name)
       scopes.unfollow(name)
       return reset({ scope: name })
     },

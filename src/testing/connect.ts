@@ -39,6 +39,8 @@ export interface ConnectedPlatform extends SharedPlatform, RemoteReceiver {
 
 export interface ConnectedScope extends SharedScope, RemoteReceiver {
   readonly journal: ConnectedJournal
+  /** With what became of the test: recordings that one which passed no longer asks for are removed when it is recorded again. */
+  close(result?: 'passed' | 'failed'): Promise<void>
 }
 
 type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
@@ -175,7 +177,7 @@ async function openScope(control: Control, name: string): Promise<ConnectedScope
     baggage: baggageOf(name),
     apiKey: key,
     reset: () => control('POST /reset', { body: { scope: name } }),
-    close: () => control('DELETE /scopes/{name}', { name }),
+    close: result => control('DELETE /scopes/{name}', { name, query: result === undefined ? {} : { result } }),
   }
 }
 

@@ -198,13 +198,22 @@ export interface PlatformOptions extends ConfigInput {
 export const startPlatform = async (options: PlatformOptions = {}): Promise<Platform> =>
   (await startForTests(options)).platform
 
-/** The same for a test runner that knows which test is running, with what only `usePlatform` needs. */
-export async function startForTests(options: PlatformOptions, currentTest?: () => RunningTest | undefined) {
+interface Tests {
+  /** The test that is running, if its runner tells. */
+  readonly currentTest?: (() => RunningTest | undefined) | undefined
+  /** The file that starts the platform. */
+  readonly file?: string | undefined
+}
+
+/** The same for a test runner, with what only `usePlatform` needs. */
+export async function startForTests(
+  options: PlatformOptions,
+  { currentTest, file = currentTest?.()?.file ?? process.argv[1] ?? '' }: Tests = {},
+) {
   const { config, rules = [], listen = true, port = 0, ...others } = options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
   const own = [...overridesFrom({ port, ...values })]
-  const file = currentTest?.()?.file ?? process.argv[1] ?? ''
-  const { sources, joined } = await runOfTests({ config, own, file })
+  const { sources, joined, mode } = await runOfTests({ config, own, file })
   const platform = await openPlatform({
     ...sources,
     defaults: [fastReplay('startPlatform')],
@@ -219,6 +228,7 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     await platform.stop(graceMs)
     const tidied = await platform.endRun({ exitCode: undefined, isWhole: false, isPruning: false, isSure: false })
     await report?.(tidied)
+    if (mode !== undefined && tidied?.isFirst) console.warn(withoutReceipt(mode))
     return tidied
   }
   const stop = (graceMs: number) => {
@@ -239,6 +249,10 @@ export async function startForTests(options: PlatformOptions, currentTest?: () =
     endTest: platform.endTest,
   }
 }
+
+/** No process lives as long as the runner, so none could count for all of them. */
+const withoutReceipt = (mode: string) =>
+  `STANDIN_MODE=${mode}: each file counts for itself, so nothing is summed up. For one receipt: standin exec --mode ${mode} -- COMMAND`
 
 function testPlatform(
   platform: OpenPlatform,

@@ -23,6 +23,8 @@ interface RunOfTests {
   readonly sources: Pick<PlatformSources, 'cwd' | 'file' | 'env' | 'runName'> & { readonly flags: readonly Override[] }
   /** The run of `standin exec`. */
   readonly joined?: JoinedRun
+  /** The mode that the environment asks for. */
+  readonly mode?: string
 }
 
 /** Whose state and port a test does not share. */
@@ -38,7 +40,7 @@ export async function runOfTests({ config, own, file }: Asked): Promise<RunOfTes
     return { joined, sources: sourcesIn(joined.handed, { cwd, config, own }) }
   }
   if (mode !== undefined && config === undefined)
-    return { sources: { cwd, env: process.env, flags: [ownState, ...own] } }
+    return { mode, sources: { cwd, env: process.env, flags: [ownState, ...own] } }
   const state = config === undefined ? [ownState] : []
   return { sources: { cwd, file: config ?? false, flags: [...state, ...own], ...(config && { env: process.env }) } }
 }

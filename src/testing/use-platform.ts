@@ -76,7 +76,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
 
     runner.beforeAll(async () => {
       const own = typeof env === 'object' ? { env } : {}
-      const started = await startForTests({ ...platformOptions, ...own }, running.test)
+      const started = await startForTests({ ...platformOptions, ...own }, { currentTest: running.test })
       current = started.platform
       checks = createChecks(started, { env, allowMisses, unused, rules: platformOptions.rules })
       if (!env) return
@@ -91,14 +91,14 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       await current?.reset(reset === true ? {} : reset)
     })
     runner.afterEach(async (...[context]: readonly unknown[]) => {
-      const hasFailed = running.end(context)
-      if (reset !== false) await checks?.endTest({ hasFailed, test: runner.testState?.().currentTestName })
+      const ended = running.end(context)
+      if (reset !== false) await checks?.endTest({ ...ended, test: runner.testState?.().currentTestName })
     })
     runner.afterAll(async () => {
       restoreVariables()
       try {
         // For tests that run at the same time, a miss cannot be assigned to one of them.
-        if (reset === false) await checks?.endTest({ hasFailed: running.hasAnyFailed() })
+        if (reset === false) await checks?.endTest(running.allEnded())
         checks?.endFile()
       } finally {
         await checks?.endRecordings()
@@ -114,12 +114,14 @@ interface TestContext {
   readonly fullName?: string | undefined
   readonly passed?: boolean | undefined
   readonly isConcurrent?: boolean | undefined
+  /** Whether a test that has not failed may have thrown something that the runner does not tell. */
+  readonly mayHaveThrown?: boolean | undefined
 }
 
 /** Follows which test is running, and whether one has failed. */
 function createRunningTest({ testState }: Pick<TestRunner, 'testState'>, areConcurrent: boolean) {
   let context: TestContext = {}
-  let hasFailed: boolean | undefined = false
+  let all: EndedTest = { hasFailed: false }
   const contextIn = (value: unknown): TestContext => (typeof value === 'object' && value !== null ? value : {})
   return {
     test(): RunningTest | undefined {
@@ -132,21 +134,23 @@ function createRunningTest({ testState }: Pick<TestRunner, 'testState'>, areConc
     begin(given: unknown): void {
       context = contextIn(given)
     },
-    /** Returns whether the test has failed, if that is known. */
-    end(given: unknown): boolean | undefined {
-      const { passed } = contextIn(given)
-      const failed = typeof given === 'boolean' ? given : passed === undefined ? undefined : !passed
-      hasFailed = hasFailed || failed || (failed === undefined ? undefined : hasFailed)
-      return failed
+    end(given: unknown): EndedTest {
+      const { passed, mayHaveThrown } = contextIn(given)
+      const hasFailed = typeof given === 'boolean' ? given : passed === undefined ? undefined : !passed
+      all = {
+        hasFailed: all.hasFailed || hasFailed || (hasFailed === undefined ? undefined : all.hasFailed),
+        mayHaveThrown,
+      }
+      return { hasFailed, mayHaveThrown }
     },
-    hasAnyFailed: (): boolean | undefined => hasFailed,
+    allEnded: () => all,
   }
 }
 
 const NOTHING_ARRIVED =
   'The platform of usePlatform received no request. Does the app read its base URL before it is set? Import the app in beforeAll.'
 
-interface EndedTest {
+interface EndedTest extends Pick<TestContext, 'mayHaveThrown'> {
   /** `undefined` if the runner does not tell. */
   readonly hasFailed: boolean | undefined
   readonly test?: string | undefined
@@ -186,7 +190,7 @@ function createChecks(
     async endTest(ended: EndedTest) {
       try {
         await this.checkTest(ended)
-        if (ended.hasFailed !== undefined) endTest(!ended.hasFailed)
+        if (ended.hasFailed || (ended.hasFailed === false && !ended.mayHaveThrown)) endTest(!ended.hasFailed)
       } catch (error) {
         endTest(false)
         throw error

@@ -344,7 +344,7 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
   const { ask, chat, receipt } = await replaying()
   const violations = { documented: 0, decided: 0, unjudged: 0 }
   expect(receipt()).toEqual({
-    ...{ version: 1, violations, passed: 0, tests: {} },
+    ...{ version: 1, violations, passed: 0, own: 0, tests: {} },
     ...{ served: 0, others: 0, changedPrompts: 0, changedMessages: 0, missed: 0 },
     ...{ used: [], unused: files() },
     ...{ recorded: 0, unchanged: 0, errors: {}, notAsked: [], notRecorded: [], unreadable: [], remarks: [] },
@@ -357,12 +357,9 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
 
 test('a request without a recording may be emulated', async () => {
   const { replaying } = await taped()
-  const { chat, receipt } = await replaying({
-    recordings: { onMiss: 'emulate' },
-    rules: [{ when: { user: 'ping' }, reply: { text: 'pong' } }],
-  })
+  const { chat, receipt } = await replaying({ recordings: { onMiss: 'emulate' } })
   const response = await chat({ ...hello, messages: [{ role: 'user', content: 'ping' }] })
-  expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'pong' } }] })
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.any(String) } }] })
   expect(await (await chat(hello)).json()).toEqual({ count: 1 })
   expect(receipt()).toMatchObject({ served: 1, missed: 1 })
 })

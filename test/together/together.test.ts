@@ -1,76 +1,24 @@
 /** What the README shows works together: tests with a platform of their own, below `standin exec`, in every mode. */
 
-import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { writeInto } from '../command.js'
-import { type App, appsForAll } from '../package/apps.js'
-import { REQUESTS, runners } from './runners.js'
+import { LIVE_KEY, projects, recordingsOf } from './project.js'
+import { ALL_REQUESTS, REQUESTS, runners } from './runners.js'
 
-const appFolder = appsForAll()
-
-/** Does not occur in any other file. */
-const LIVE_KEY = 'sk-live-Together0123456789abcdef'
-
-/** A live platform that never says the same twice, and counts what it was asked. */
-async function liveModel() {
-  let asked = 0
-  const server = createServer(async (request, response) => {
-    for await (const _ of request);
-    const { authorization } = request.headers
-    if (authorization !== `Bearer ${LIVE_KEY}`) return void response.writeHead(401).end('{}')
-    asked++
-    const message = { role: 'assistant', content: `Answer ${asked}, ${Math.random()}`, refusal: null }
-    const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-    const head = { id: `chatcmpl-${asked}`, object: 'chat.completion', created: asked, model: 'gpt-4o-mini' }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...head, choices, usage }))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked }
-}
-
-/** A project with the tests of a runner, and a live platform. */
-async function project(runner: keyof typeof runners) {
-  const app = await appFolder()
-  for (const name of readdirSync(app.dir))
-    if (name !== 'node_modules') rmSync(path.join(app.dir, name), { recursive: true })
-  const live = await liveModel()
-  const { files, command } = runners[runner]
-  writeInto(app.dir, {
-    ...files,
-    'package.json': '{ "type": "module" }',
-    'platform.config.yaml': `upstream: { baseUrl: '${live.url}', apiKey: ${LIVE_KEY} }\n`,
-  })
-  const standin = (...args: readonly string[]) => app.run('standin/dist/cli.js', ...args)
-  const exec = (flags: readonly string[], { workers = 1, files = [] }: Run = {}) =>
-    standin('exec', ...flags, '--', process.execPath, ...command(workers, ...files))
-  return { app, live, standin, exec }
-}
-
-interface Run {
-  readonly workers?: number
-  readonly files?: readonly string[]
-}
-
-const recordingsOf = ({ dir }: App) =>
-  readdirSync(path.join(dir, 'fixtures/recordings'), { recursive: true, encoding: 'utf8' }).filter(
-    name => name.endsWith('.yaml') && !name.startsWith('prompts'),
-  )
+const project = projects()
 
 test('what usePlatform records below exec replays below exec, to each test its own answers, in one summary', async () => {
   const { app, live, exec } = await project('vitest')
   const recorded = await exec(['--mode', 'record', '--summary', 'summary.md'], { workers: 3 })
   expect(recorded.code, recorded.output).toBe(0)
-  expect(recorded.output).toContain(`${REQUESTS} forwarded to the live platform, ${REQUESTS} recorded.`)
+  expect(recorded.output).toContain(
+    `${REQUESTS} forwarded to the live platform, ${REQUESTS} recorded, 1 answered by the tests' own replies.`,
+  )
   expect(live.asked()).toBe(REQUESTS)
   expect(readFileSync(path.join(app.dir, 'summary.md'), 'utf8')).toContain(
-    `| \`POST /v1/chat/completions\` | ${REQUESTS} | 0 |`,
+    `| \`POST /v1/chat/completions\` | ${ALL_REQUESTS} | 0 |`,
   )
   // The key goes from process to process, and nowhere else.
   const written = readdirSync(app.dir, { recursive: true, withFileTypes: true })
@@ -81,7 +29,7 @@ test('what usePlatform records below exec replays below exec, to each test its o
 
   const replayed = await exec(['--mode', 'replay', '--strict-unused'])
   expect(replayed.code, replayed.output).toBe(0)
-  expect(replayed.output).toContain(`${REQUESTS} served, 0 missed, 0 unused, 0 forwarded to the live platform.`)
+  expect(replayed.output).toContain(`${REQUESTS} served, 0 missed, 0 unused, 0 forwarded to the live platform, `)
   expect(live.asked()).toBe(REQUESTS)
 
   // A part of the tests judges its own recordings, and --whole all of them.
@@ -120,7 +68,7 @@ test('budget, misses and what a test sets itself are said by exec, and a record 
   writeInto(app.dir, { 'tests/orders.test.mjs': text.replace('env: true', "env: true, mode: 'emulate'") })
   const none = await exec(['--mode', 'record'], { files: ['orders'] })
   expect(none.code, none.output).toBe(1)
-  expect(none.output).toContain('usePlatform in tests/orders.test.mjs sets mode: "emulate" itself')
+  expect(none.output).toContain('tests/orders.test.mjs sets mode: "emulate", which comes before the command line.')
   expect(none.output).toContain('Nothing was recorded: 0 requests were forwarded to the live platform.')
   writeInto(app.dir, { 'platform.config.yaml': 'recordings: { budget: { calls: 1 } }\n' })
   const over = await exec([], { files: ['search'] })

@@ -28,7 +28,7 @@ type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
   const { seed, memory } = parts
-  const { rulesFor, take, mayFail, isTakenNow } = createEngine(chat, parts)
+  const { rulesFor, take, mayFail, answersOwn } = createEngine(chat, parts)
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
     answer(request: ChatRequest, circumstances?: ChatCircumstances): Generation | Promise<Generation> {
@@ -55,10 +55,10 @@ export function createChatReplies(parts: Parts) {
       // The code that checks replies is loaded with the first reply that needs it.
       return { ...explanation, reply: () => loadJudge().then(reply) }
     },
-    /** Whether a rule that was added at run time answers an exchange. Does not count as an answer. */
-    isAnsweredNow(exchange: Exchange): boolean {
+    /** Whether a rule of the test's own answers an exchange. Does not count as an answer. */
+    answersOwn(exchange: Exchange): boolean {
       const request = findChat(exchange)
-      return request !== undefined && isTakenNow(new ChatInput(request, exchange))
+      return request !== undefined && answersOwn(new ChatInput(request, exchange))
     },
     /** The fault of the rule that answers an exchange. Counts as an answer. */
     faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined {

@@ -37,7 +37,7 @@ export const http: Dialect<HttpInput, ReadyHttpReply> = {
 
 /** The rules for paths. */
 function createPathRules(parts: RuleSources) {
-  const { rulesFor, take, mayFail } = createEngine(http, parts)
+  const { rulesFor, take, mayFail, answersOwn } = createEngine(http, parts)
   /** The rules for a path, with any method, in one scope or in all: by priority first, then by how specific the pattern is. */
   function at(path: string, scope?: string): readonly HttpReadyRule[] {
     const steps = stepsOfPath(path)
@@ -53,6 +53,7 @@ function createPathRules(parts: RuleSources) {
     rulesFor,
     take,
     mayFail,
+    answersOwn,
     at,
     candidatesFor,
     /** The error for a request that no rule matches. It names the nearest rule. */
@@ -70,7 +71,7 @@ function createPathRules(parts: RuleSources) {
 export type HttpReplies = ReturnType<typeof createHttpReplies>
 
 export function createHttpReplies(parts: RuleSources) {
-  const { rulesFor, take, mayFail, at, candidatesFor, refusalOf } = createPathRules(parts)
+  const { rulesFor, take, mayFail, answersOwn, at, candidatesFor, refusalOf } = createPathRules(parts)
 
   function replyTo(input: HttpInput): HttpGeneration | undefined | Promise<HttpGeneration> {
     const chosen = take(input, candidatesFor(input))
@@ -86,6 +87,11 @@ export function createHttpReplies(parts: RuleSources) {
     answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined> {
       const input = inputOf(request)
       return input instanceof Promise ? input.then(replyTo) : replyTo(input)
+    },
+    /** Whether a rule of the test's own answers. Does not count as an answer. Rejects with a 400 for a body that is not what its Content-Type says. */
+    async answersOwn(request: HttpRequest): Promise<boolean> {
+      const input = await inputOf(request)
+      return answersOwn(input, candidatesFor(input))
     },
     /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
     async refusal(request: HttpRequest) {
