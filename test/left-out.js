@@ -4,6 +4,7 @@ export const leftOut = {
   'test/adversary/{apps,crash,model,report,runs}.test.ts': 'whole runs of the adversary',
   'test/cli/accept.test.ts': 'branches of Git that accept recordings',
   'test/state/{killed,processes,replicas}.test.ts': 'replicas that are killed',
+  'test/together/runners.test.ts': 'the tests of each runner, alone and below exec',
   'test/tables/{chats,life}.test.ts': "the tables' starts",
   'test/mcp/conformance.test.ts': 'the conformance suite of MCP',
   'test/dashboard/{activity,answers,people,strip}.test.ts': "the dashboard's long stories",

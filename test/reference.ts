@@ -10,6 +10,7 @@ import { type ControlParts, controlOperations } from '../src/http/operations.js'
 import { allOptions } from '../src/platform/config/options.js'
 import { firstConfig } from '../src/platform/config/print.js'
 import { schemaFiles } from './schemas.js'
+import { matrixText } from './together/matrix.js'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -94,6 +95,7 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
       await operationsList(dashboardOperations(noParts)),
     ),
     'docs/configuration.md': withList(page('configuration.md'), 'options', optionsList()),
+    'docs/testing.md': withList(page('testing.md'), 'together', matrixText()),
   }
 }
 

@@ -333,15 +333,11 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
         ...(limitMs === undefined ? { looksAtPorts: true } : { limitMs }),
         signal,
       })
-    let ended: CommandEnd & Pick<RunOfCalls, 'fixedPorts'>
-    try {
-      ended = await endOf(start, crash, signal)
+    const ended = await endOf(start, crash, signal)
       // The connections of the command are closed now, and its last exchanges are about to be journaled.
-      await untilIdle(platform.forTests.traffic).catch(() => {})
-    } finally {
+      .finally(() => untilIdle(platform.forTests.traffic).catch(() => {}))
       // Exchanges that are still open end now, and count.
-      await platform.stop()
-    }
+      .finally(() => platform.stop())
     return { ...ended, calls: clientCalls(entries(), ignore) }
   }
 

@@ -59,8 +59,11 @@ const KEPT_RUNS = 8
 
 const folderOf = (dir: string) => path.join(dir, '.standin/runs')
 
-/** The process of the run that this one belongs to: test runners fork their workers, and start node:test's with this variable. */
-const runName = () => processName(process.send || process.env.NODE_TEST_CONTEXT ? process.ppid : process.pid)
+/**
+ * The process of the run that this one belongs to: test runners fork their workers, and start node:test's with this variable. Jest has
+ * `process.send` in every process.
+ */
+const runName = () => processName(process.connected || process.env.NODE_TEST_CONTEXT ? process.ppid : process.pid)
 
 export class RunNote {
   #file: string | undefined

@@ -121,7 +121,7 @@ const hooks = { options: '', whole: 'platform' }
 export const runners = {
   vitest: {
     files: {
-      'vitest.config.ts': "export default { test: { include: ['tests/*.test.mjs'] } }\n",
+      'vitest.config.ts': "export default { test: { include: ['tests/*.test.mjs'], testTimeout: 60_000 } }\n",
       ...filesOf({
         ...hooks,
         ending: 'test.mjs',
@@ -138,7 +138,7 @@ const platform = usePlatform({ env: true })
   },
   jest: {
     files: {
-      'jest.config.json': '{ "testMatch": ["**/tests/*.test.mjs"], "transform": {} }\n',
+      'jest.config.json': '{ "testMatch": ["**/tests/*.test.mjs"], "transform": {}, "testTimeout": 60000 }\n',
       ...filesOf({
         ...hooks,
         ending: 'test.mjs',

@@ -71,9 +71,9 @@ test('budget, misses and what a test sets itself are said by exec, and a record 
   expect(none.output).toContain('tests/orders.test.mjs sets mode: "emulate", which comes before the command line.')
   expect(none.output).toContain('Nothing was recorded: 0 requests were forwarded to the live platform.')
   writeInto(app.dir, { 'platform.config.yaml': 'recordings: { budget: { calls: 1 } }\n' })
-  const over = await exec([], { files: ['search'] })
+  const over = await exec([], { files: ['refunds'] })
   expect(over.code, over.output).toBe(1)
-  expect(over.output).toMatch(/tests\/search\.test\.mjs > search one.* 3 calls/)
+  expect(over.output).toMatch(/tests\/refunds\.test\.mjs > refunds one.* 3 calls/)
 })
 
 test('the adversary breaks the calls of tests with usePlatform', async () => {
