@@ -32,7 +32,7 @@ export const adversaryFlags = {
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
   faults: textFlag(
     'NAMES',
-    'With --adversary: only these faults or groups, such as end,stall or model; all takes longer',
+    'With --adversary: only these faults or groups, such as end,stall or model; or all',
   ),
   kill: toggle('With --adversary: kill the command at its calls and start it again'),
   list: toggle('With --adversary: print all faults, and the verdicts that each can lead to'),

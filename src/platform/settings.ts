@@ -48,7 +48,8 @@ function survivingChanges(changes: Changes, before: LoadedConfig, after: LoadedC
   return { ...kept('pace'), ...kept('limits'), ...kept('random') }
 }
 
-function requireModels(pace: PaceChange | undefined, known: readonly string[]): void {
+function requireModels(pace: PaceChange | undefined, { models }: Pick<Config, 'models'>): void {
+  const known = models.map(({ id }) => id)
   const unknown = Object.keys(pace?.models ?? {}).find(id => !known.includes(id))
   if (unknown === undefined) return
   const sentence = `pace.models[${JSON.stringify(unknown.slice(0, 100))}] is no model here.${didYouMean(unknown, known)}`
@@ -68,11 +69,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
   let changes: Changes = {}
 
   /** Throws a ProblemsError for an unknown model. */
-  const requireValid = ({ pace }: Changes) =>
-    requireModels(
-      pace,
-      loaded().config.models.map(({ id }) => id),
-    )
+  const requireValid = ({ pace }: Changes) => requireModels(pace, loaded().config)
 
   /** Changes some settings; `undefined` restores the configured value. */
   function change(next: Changes): void {
