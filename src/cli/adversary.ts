@@ -30,10 +30,7 @@ const EXIT_BUGS = 1
 export const adversaryFlags = {
   adversary: toggle('Run the command again with each fault at each call, and report what it does wrong'),
   only: textFlag('GLOB', 'With --adversary: only calls of these paths, such as /v1/*'),
-  faults: textFlag(
-    'NAMES',
-    'With --adversary: only these faults or groups, such as end,stall or model; or all',
-  ),
+  faults: textFlag('NAMES', 'With --adversary: only these faults or groups, such as end,stall or model; or all'),
   kill: toggle('With --adversary: kill the command at its calls and start it again'),
   list: toggle('With --adversary: print all faults, and the verdicts that each can lead to'),
   'max-runs': integer([1, 99_999], 'With --adversary: the most runs with a fault (all)', undefined),

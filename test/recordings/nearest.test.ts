@@ -19,7 +19,7 @@ const asking = (system: string, question = 'hello', more: object = {}) => ({
 })
 
 /** Requests that have been recorded; each answer is numbered. */
-async function recordedWith(bodies: readonly object[], options: PlatformOptions = {}) {
+async function recordedWith(bodies: readonly object[], options: PlatformOptions = {}, init: RequestInit = {}) {
   const live = await liveWith((_request, response) => {
     const message = { role: 'assistant', content: `answer ${live.seen.length}` }
     const choices = [{ index: 0, message, finish_reason: 'stop' }]
@@ -28,7 +28,7 @@ async function recordedWith(bodies: readonly object[], options: PlatformOptions 
   })
   const scene = tape(live.url)
   const { chat, stop } = await scene.recording(options)
-  for (const body of bodies) await (await chat(body)).text()
+  for (const body of bodies) await (await chat(body, init)).text()
   await stop()
   const recordings = scene.files
   const nearest = () => scene.replaying({ ...options, recordings: { ...options.recordings, onMiss: 'nearest' } })
@@ -61,6 +61,23 @@ const said = async (response: Response) => {
   const { choices } = (await response.json()) as { choices: readonly { message: { content: string } }[] }
   return choices[0]?.message.content ?? ''
 }
+
+test('with onMiss any, a changed message of a test gets the answer at its place, and accept --any adopts it', async () => {
+  const ofTest = { headers: { 'x-standin-scope': 'facts.test.ts > looks it up' } }
+  const found = (text: string) => asking('Be brief.', `From the documents: ${text}`)
+  const scene = await recordedWith([found('one'), found('two')], {}, ofTest)
+  const platform = await scene.replaying({ recordings: { onMiss: 'any' } })
+  const ask = async (body: object, more = ofTest) => platform.chat(body, more)
+  expect(await said(await ask(found('first')))).toBe('answer 1')
+  expect(await said(await ask(found('second')))).toBe('answer 2')
+  expect(platform.journal.last()?.source).toContain('(changed message)')
+  expect((await ask(found('third'), { headers: { 'x-standin-scope': '' } })).status).toBe(424)
+  await platform.stop()
+  expect((await scene.accept()).code).toBe(1)
+  expect((await scene.accept('--any')).code).toBe(0)
+  const again = await scene.replaying({})
+  expect(await said(await again.chat(found('second'), ofTest))).toBe('answer 2')
+})
 
 test('a changed system message is answered and marked as a changed prompt; another question is a miss', async () => {
   const { nearest, recordings } = await recordedWith([asking('Answer briefly.')])
