@@ -19,7 +19,11 @@ const asking = (system: string, question = 'hello', more: object = {}) => ({
 })
 
 /** Requests that have been recorded; each answer is numbered. */
-async function recordedWith(bodies: readonly object[], options: PlatformOptions = {}, init: RequestInit = {}) {
+async function recordedWith(
+  bodies: readonly object[],
+  options: PlatformOptions = {},
+  headers: Record<string, string> = {},
+) {
   const live = await liveWith((_request, response) => {
     const message = { role: 'assistant', content: `answer ${live.seen.length}` }
     const choices = [{ index: 0, message, finish_reason: 'stop' }]
@@ -28,7 +32,7 @@ async function recordedWith(bodies: readonly object[], options: PlatformOptions 
   })
   const scene = tape(live.url)
   const { chat, stop } = await scene.recording(options)
-  for (const body of bodies) await (await chat(body, init)).text()
+  for (const body of bodies) await (await chat(body, { headers })).text()
   await stop()
   const recordings = scene.files
   const nearest = () => scene.replaying({ ...options, recordings: { ...options.recordings, onMiss: 'nearest' } })
@@ -65,7 +69,7 @@ const said = async (response: Response) => {
 test('with onMiss any, a changed message of a test gets the answer at its place, and accept --any adopts it', async () => {
   const ofTest = { headers: { 'x-standin-scope': 'facts.test.ts > looks it up' } }
   const found = (text: string) => asking('Be brief.', `From the documents: ${text}`)
-  const scene = await recordedWith([found('one'), found('two')], {}, ofTest)
+  const scene = await recordedWith([found('one'), found('two')], {}, ofTest.headers)
   const platform = await scene.replaying({ recordings: { onMiss: 'any' } })
   const ask = async (body: object, more = ofTest) => platform.chat(body, more)
   expect(await said(await ask(found('first')))).toBe('answer 1')
