@@ -31,17 +31,19 @@ async function fieldsOf(body: Schema): Promise<readonly string[]> {
   return Object.keys(($ref && $defs[path.basename($ref)]?.properties) || properties)
 }
 
-/** A line for each operation. */
+/** A line for each operation, but for those that only the processes of one run call. */
 async function operationsList(operations: Operations): Promise<string> {
   const sorted = Object.values(operations).toSorted((a, b) =>
     pathOf(a) < pathOf(b) ? -1 : pathOf(a) > pathOf(b) ? 1 : 0,
   )
-  const lines = sorted.map(async ({ at, does, query, body }) => {
-    const inQuery = fieldsText(Object.keys(query && 'entries' in query ? (query.entries as object) : {}))
-    const inBody = fieldsText(body ? await fieldsOf(body) : [])
-    const takes = [...(inQuery ? [`Query: ${inQuery}.`] : []), ...(inBody ? [`Body: ${inBody}.`] : [])]
-    return item(at, [firstSentence(does), ...takes].join(' '))
-  })
+  const lines = sorted
+    .filter(one => !pathOf(one).startsWith('/run/'))
+    .map(async ({ at, does, query, body }) => {
+      const inQuery = fieldsText(Object.keys(query && 'entries' in query ? (query.entries as object) : {}))
+      const inBody = fieldsText(body ? await fieldsOf(body) : [])
+      const takes = [...(inQuery ? [`Query: ${inQuery}.`] : []), ...(inBody ? [`Body: ${inBody}.`] : [])]
+      return item(at, [firstSentence(does), ...takes].join(' '))
+    })
   return (await Promise.all(lines)).join('\n')
 }
 
