@@ -49,7 +49,7 @@ function endedTest() {
  * test('the bot greets', async () => {
  *   await platform.reply('Hi!', { when: { user: 'hello' } })
  *   expect(await greet('hello')).toBe('Hi!')
- *   expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4o-mini' } })
+ *   await expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4o-mini' } })
  * })
  * ```
  */
@@ -62,13 +62,13 @@ export const usePlatform = createUsePlatform({
 
 // For `expect` of @jest/globals. Each declaration has the same type parameters as the one that it adds to.
 declare module 'expect' {
-  interface Matchers<R extends void | Promise<void>, T = unknown> extends ReceivedMatchers<R, T> {}
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends ReceivedMatchers {}
 }
 
 // For the global `expect` of @types/jest.
 declare global {
   namespace jest {
     // biome-ignore lint/complexity/noBannedTypes: declared exactly as @types/jest does.
-    interface Matchers<R, T = {}> extends ReceivedMatchers<R, T> {}
+    interface Matchers<R, T = {}> extends ReceivedMatchers {}
   }
 }

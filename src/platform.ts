@@ -94,21 +94,14 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
     runningTest: sources.currentTest ?? (() => undefined),
     async loadApp() {
       const { loadApp } = await import('./platform/app.js')
-      const { signal } = stopping
-      const { underWay } = delivery
-      return loadApp({
-        runtime,
-        sharedRun,
-        forTests,
-        current,
-        reset,
-        controlToken,
-        stopping: signal,
-        underWay,
-        problems: files.problems,
-      })
+      return loadApp(ofApp(), await control())
     },
   })
+  const ofApp = () => ({
+    ...{ runtime, sharedRun, forTests, current, reset, controlToken },
+    ...{ stopping: stopping.signal, underWay: delivery.underWay, problems: files.problems },
+  })
+  const control = once(async () => (await import('./platform/app.js')).loadControl(ofApp()))
 
   const parts = createParts(orderedParts({ runtime, assemblies, delivery, stopping }))
 
@@ -129,6 +122,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
     runtime,
     sharedRun,
     forTests,
+    control,
     assemblies,
     delivery,
     url,
@@ -193,7 +187,7 @@ const orderedParts = ({ runtime, assemblies, delivery, stopping }: PartsToOrder)
 
 /** What the commands and the test API get: the public interface of the parts. */
 function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform {
-  const { runtime, delivery, forTests, reset, reload, stop } = parts
+  const { runtime, delivery, reset, reload, stop } = parts
   const { current } = parts.assemblies
   const { modes, recordings, faults, clock, journal, violations, onMessage } = runtime
   const url = parts.url()
@@ -203,10 +197,8 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     journal,
     violations,
     faultCalls: faults.calls,
-    failNext: faults.failNext,
     holds: runtime.holds,
     rules: runtime.rules.rules,
-    switchMode: modes.switch,
     receipt: recordings.receipt,
     sharedRun: parts.sharedRun,
     endTest: recordings.endTest,
@@ -218,10 +210,12 @@ function platformOf(parts: ReturnType<typeof createPlatformParts>): OpenPlatform
     reset,
     reload,
     stop,
-    resources: runtime.resources,
-    tables: runtime.tables.rows,
     ownPathsAt: path => current().ownPathsAt(path),
-    forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
+    forTests: {
+      traffic: delivery.traffic,
+      handler: delivery.handler,
+      operations: async () => (await parts.control()).forTests,
+    },
     get anonKey() {
       return current().tokens.anonKey
     },

@@ -10,11 +10,13 @@ import {
   type TestInfo,
 } from '@playwright/test'
 import { testNameOf } from './recordings/index.js'
+import type { Scope } from './testing/abilities.js'
 import { storageKeysOf, writeSession } from './testing/browser-session.js'
-import { type ConnectedPlatform, type ConnectedScope, connect } from './testing/connect.js'
+import type { SharedPlatform } from './testing/client.js'
+import { connect } from './testing/connect.js'
 import type { SignInOptions, TestSession } from './testing/credentials.js'
 import { adviceInWords, receivedInWords } from './testing/in-words.js'
-import { type MatcherResult, matchers, type RemoteReceiver } from './testing/matchers.js'
+import { type MatcherResult, matchers, type Receiver } from './testing/matchers.js'
 import { type PlatformOptions, startForTests } from './testing/platform.js'
 import { setVariables, warnOfElsewhere } from './testing/variables.js'
 
@@ -38,7 +40,7 @@ export interface StandinOptions {
 }
 
 /** The part of a platform that belongs to one test: to requests of its users, with its API key, or with its headers. */
-export interface TestPlatform extends ConnectedScope {
+export interface TestPlatform extends Scope {
   /** The address of the user who belongs to this test alone. They are signed up by `signIn(page)`, or by the app. */
   readonly email: string
 }
@@ -72,7 +74,7 @@ interface TestFixtures extends Pick<StandinOptions, 'allowMisses'> {
 
 interface WorkerFixtures extends Pick<StandinOptions, 'standinOptions'> {
   /** The whole platform: its outbox, its clock, its keys, and what other tests see, too. Its `env` is in the environment of the worker. */
-  standin: ConnectedPlatform
+  standin: SharedPlatform
 }
 
 /** `test` of Playwright with the fixtures `platform`, `signIn` and `standin`. Combine it with your own: `mergeTests(test, yours)`. */
@@ -141,7 +143,7 @@ function scopeOf({ project, file, titlePath: [, ...titles], repeatEachIndex }: T
 }
 
 /** What was not as prepared: holds that no request has reached, and requests without an answer. */
-async function problemsAfterTest(scope: ConnectedScope, allowMisses: boolean): Promise<readonly string[]> {
+async function problemsAfterTest(scope: Scope, allowMisses: boolean): Promise<readonly string[]> {
   const checks = [scope.expectHoldsReached(), ...(allowMisses ? [] : [scope.expectNoMisses()])]
   const outcomes = await Promise.allSettled(checks)
   return outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason.message] : []))
@@ -152,9 +154,9 @@ const POLL_INTERVAL_MS = 100
 
 /** Makes a matcher wait until it passes, as those of Playwright do, for at most the time limit of `expect`. */
 const waiting = <Args extends readonly unknown[]>(
-  matcher: (this: ExpectMatcherState, receiver: unknown, ...args: Args) => MatcherResult | Promise<MatcherResult>,
+  matcher: (this: ExpectMatcherState, receiver: unknown, ...args: Args) => Promise<MatcherResult>,
 ) =>
-  async function (this: ExpectMatcherState, receiver: RemoteReceiver, ...args: Args): Promise<MatcherResult> {
+  async function (this: ExpectMatcherState, receiver: Receiver, ...args: Args): Promise<MatcherResult> {
     for (const until = performance.now() + this.timeout; ; await setTimeout(POLL_INTERVAL_MS)) {
       const result = await matcher.call(this, receiver, ...args)
       if (result.pass !== this.isNot || performance.now() >= until) return result

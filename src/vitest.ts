@@ -1,7 +1,7 @@
 /** The entry point for vitest: a platform for the tests of a file, and matchers for what it received. */
 import './check/require-node.js'
-import { type Assertion as Assertions, afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
-import { matchers, type ReceivedMatchers, type RemoteReceiver } from './testing/matchers.js'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { matchers, type ReceivedMatchers } from './testing/matchers.js'
 import { createUsePlatform, START_TIMEOUT_MS } from './testing/use-platform.js'
 
 export type { Scope } from './testing/abilities.js'
@@ -26,7 +26,7 @@ expect.extend(matchers)
  * test('the bot greets', async () => {
  *   await platform.reply('Hi!', { when: { user: 'hello' } })
  *   expect(await greet('hello')).toBe('Hi!')
- *   expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4o-mini' } })
+ *   await expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4o-mini' } })
  * })
  * ```
  */
@@ -43,16 +43,5 @@ export const usePlatform = createUsePlatform({
 declare global {
   namespace Chai {
     interface Assertion extends ReceivedMatchers {}
-  }
-}
-
-declare module 'vitest' {
-  interface ExpectStatic {
-    /** For a platform in another process, the matchers return promises. */
-    // biome-ignore lint/style/useShorthandFunctionType: it adds to an interface of vitest.
-    <T extends RemoteReceiver>(
-      actual: T,
-      message?: string,
-    ): ReceivedMatchers<void, T> & { readonly not: ReceivedMatchers<void, T> } & Assertions
   }
 }

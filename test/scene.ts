@@ -25,17 +25,14 @@ export async function platformWith(options: PlatformOptions = {}, until: Until =
       ...init,
       headers: { ...(bearer !== null && { authorization: `Bearer ${bearer}` }), ...headers },
     })
-  return {
-    ...platform,
-    ask,
-    chat: (body, { headers, ...options } = {}) =>
-      ask('/v1/chat/completions', {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json', ...headers },
-        ...options,
-      }),
-  }
+  const chat: Scene['chat'] = (body, { headers, ...options } = {}) =>
+    ask('/v1/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+      ...options,
+    })
+  return Object.assign(platform, { ask, chat })
 }
 
 /** The shortest valid request. */

@@ -33,9 +33,14 @@ type OutputOf<Op> =
 
 type Args<In> = object extends In ? [input?: In] : [input: In]
 
-export interface Client<O extends Operations> {
-  /** Calls an operation. Rejects with the result of `failed` if the response is an error or there is none. */
-  <A extends O[keyof O]['at']>(at: A, ...input: Args<InputOf<OperationAt<O, A>>>): Promise<OutputOf<OperationAt<O, A>>>
+/** Calls an operation, wherever it runs. */
+export type Calls<O extends Operations> = <A extends O[keyof O]['at']>(
+  at: A,
+  ...input: Args<InputOf<OperationAt<O, A>>>
+) => Promise<OutputOf<OperationAt<O, A>>>
+
+/** Calls operations over HTTP. Rejects with the result of `failed` if the response is an error or there is none. */
+export interface Client<O extends Operations> extends Calls<O> {
   /** Returns the response itself, for streams. */
   open<A extends O[keyof O]['at']>(at: A, ...input: Args<InputOf<OperationAt<O, A>>>): Promise<Response>
 }
@@ -55,7 +60,7 @@ export interface ClientOptions {
   }) => unknown
 }
 
-interface Call {
+export interface CallInput {
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
@@ -66,7 +71,7 @@ export function createClient<O extends Operations>(
   base: string,
   { bearer, headers, failed, stringify = JSON.stringify, fetch: own }: ClientOptions,
 ): Client<O> {
-  async function open(at: string, { query, body, signal, ...params }: Call = {}): Promise<Response> {
+  async function open(at: string, { query, body, signal, ...params }: CallInput = {}): Promise<Response> {
     const [method = '', path = ''] = at.split(' ')
     const credential = await bearer?.()
     const response = await (own ?? fetch)(base + fillPath(path, params) + searchOf(query), {
@@ -86,7 +91,7 @@ export function createClient<O extends Operations>(
     throw failed({ status: response.status, message: (answer as { error?: string } | undefined)?.error })
   }
 
-  async function call(at: string, input?: Call): Promise<unknown> {
+  async function call(at: string, input?: CallInput): Promise<unknown> {
     const response = await open(at, input)
     if (response.status === 204) return undefined
     if (!/json/.test(response.headers.get('content-type') ?? '')) return response.text()
@@ -100,7 +105,7 @@ export function createClient<O extends Operations>(
 const fillPath = (path: string, params: Readonly<Record<string, unknown>>) =>
   path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => encodeURIComponent(String(params[name])))
 
-function searchOf(query: Call['query'] = {}): string {
+function searchOf(query: CallInput['query'] = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, String(value))
   return search.size === 0 ? '' : `?${search}`

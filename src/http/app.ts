@@ -8,7 +8,7 @@ import { refuseForeign } from './cors.js'
 import type { App } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { express, Router } from './express.js'
-import { type ControlParts, controlOperations } from './operations.js'
+import type { ControlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'
 import { endAfterRequest } from './send.js'
 
@@ -61,6 +61,7 @@ const errorHandler =
   }
 
 interface ControlAccess extends ControlKeys {
+  readonly operations: ControlOperations
   /** Notes who makes the changes of a request. */
   readonly situation: { by(actor: ReturnType<typeof actorOf>): () => void }
   /**
@@ -71,8 +72,8 @@ interface ControlAccess extends ControlKeys {
 }
 
 /** The control API under /__standin: who may call its operations, and the headers of all responses. */
-export function createControl(parts: ControlParts & ControlAccess): Router {
-  const { host, token } = parts
+export function createControl(parts: ControlAccess): Router {
+  const { host, token, operations } = parts
   const requiresToken = !isLoopback(host)
   const checkToken = async ({ headers }: Request) => {
     if (requiresToken) await requireControl(headers.authorization, parts)
@@ -95,7 +96,7 @@ export function createControl(parts: ControlParts & ControlAccess): Router {
     next()
   })
   router.use(
-    createOperationsRouter(controlOperations(parts), async (request, access) => {
+    createOperationsRouter(operations, async (request, access) => {
       if (access !== 'anyone') await checkToken(request)
       return undefined
     }),

@@ -2,6 +2,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
+import { validated } from '../control/local.js'
 import {
   type Audience,
   answers,
@@ -148,12 +149,6 @@ async function parseOrRefuse(body: Buffer, parse: (body: Buffer) => unknown): Pr
   } catch (error) {
     throw error instanceof SyntaxError ? notJson(error.message) : error
   }
-}
-
-function validated(schema: Schema, value: unknown, whole: string): unknown {
-  const result = check(schema, value, { firstOnly: true, whole })
-  if ('value' in result) return result.value
-  throw invalidRequest(result.mistakes[0]?.sentence ?? `${whole} does not have the required form.`)
 }
 
 /** Malformed ids are treated as unknown. Express recognises an error handler by its four parameters. */

@@ -35,6 +35,7 @@ interface JournalParts {
   readonly open?: () => Iterable<Pick<RequestContext, 'exchange' | 'number'>>
 }
 
+// Long because it lists all that the parts of a journal do.
 export function createJournal({
   maxEntries = MOST_ENTRIES,
   maxBytes = MOST_BYTES,
@@ -64,6 +65,8 @@ export function createJournal({
         .slice(0, MOST_FLIGHTS)
         .map(one => flightOf({ ...one, run: marks.peek(one.exchange) }, redact()))
     },
+    /** How many requests are in flight. */
+    underWay: () => Array.from(open()).filter(({ exchange }) => !isPast(exchange)).length,
     /** Calls `listener` each time a request arrives. Returns a function that stops this. */
     followBeginnings: beginningFollowers.add,
     /** Adds an exchange whose answer has been sent, or never will be. */

@@ -43,14 +43,16 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   }),
   findExchanges: operation({
     at: 'POST /journal/find',
-    does: 'Returns the exchanges that match, at most a thousand.',
+    does: 'Returns the exchanges that match, at most a thousand, and how many requests are under way.',
     body: closed({
       ...journalSearch.entries,
       whole: optional(boolean, 'Shows bodies in full, however long they are.'),
     }),
-    returns: exchanges,
-    run: ({ body: { limit = ALL, whole, ...filter } }) =>
-      reader.page(filter, limit, whole ? Number.POSITIVE_INFINITY : undefined),
+    returns: closed({ ...exchanges.entries, underWay: wholeNumber }),
+    run: ({ body: { limit = ALL, whole, ...filter } }) => ({
+      ...reader.page(filter, limit, whole ? Number.POSITIVE_INFINITY : undefined),
+      underWay: reader.underWay(),
+    }),
   }),
   getExchange: operation({
     at: 'GET /journal/{id}',

@@ -69,6 +69,8 @@ export function createReader({ journal, url, situation, holds, stopping }: Parts
         return response.once('close', () => stopping.removeEventListener('abort', end))
       })
     },
+    /** How many requests are under way, in any scope. */
+    underWay: () => journal.underWay(),
     /** Longer bodies are cut to `shownBytes`. */
     get: (id: string, shownBytes?: number) => orNotFound(journal.get(id, shownBytes), id),
     curl: (id: string) => orNotFound(journal.curl(id, url()), id),

@@ -13,7 +13,7 @@ import { loadReader, type Reader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { redactionOf } from '../redact/index.js'
 import { Repairs } from '../repairs/index.js'
-import { answerable, type DraftSource, draftOf } from '../replies/index.js'
+import { answerable, type DraftSource, draftOf, type RuleInput } from '../replies/index.js'
 import type { SharedRun } from '../run/shared-run.js'
 import { workingEndpoints } from '../supabase/endpoints/index.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
@@ -43,15 +43,51 @@ interface Dependencies {
   readonly underWay: Delivery['underWay']
 }
 
-export async function loadApp(dependencies: Dependencies): Promise<App> {
+export type LoadedControl = Awaited<ReturnType<typeof loadControl>>
+
+/** The operations of the control API, for HTTP and for tests in the same process. */
+export async function loadControl(dependencies: Dependencies) {
   const { current, runtime } = dependencies
   // Imported one after another, because jest 29 cannot link modules that share others at the same time.
-  const { createApp, createControl } = await import('../http/app.js')
-  const { createDashboard } = await import('../dashboard/index.js')
+  const { controlOperations } = await import('../http/operations.js')
   const { createReader } = await loadReader()
   const { createSituation } = await import('./situation.js')
   const people = await import('../supabase/people.js')
-  const { apiKeys, clock, journal, modes, state, url, report } = runtime
+  const { clock, journal, state, url } = runtime
+  const situation = createSituation(dependencies)
+  const reader = createReader({
+    journal,
+    url,
+    situation,
+    holds: () => holdsIn(requestsUnderWay(dependencies.underWay, runtime.holds)),
+    stopping: dependencies.stopping,
+  })
+  const parts = {
+    ...controlParts(dependencies),
+    situation,
+    reader,
+    repairs: repairsOf(dependencies, reader.sendAgain),
+    people: people.createOutbox(state.state, clock.now),
+    userList: people.createUserList(state.state),
+    sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
+  }
+  const { rules } = runtime.rules
+  return {
+    situation,
+    operations: controlOperations(parts),
+    /** The rules of a test in this process may use files, as those of the configuration do. */
+    forTests: controlOperations({
+      ...parts,
+      rules: { ...parts.rules, addSent: async (sent, scope) => [await rules.add(sent as RuleInput, { scope })] },
+    }),
+  }
+}
+
+export async function loadApp(dependencies: Dependencies, { situation, operations }: LoadedControl): Promise<App> {
+  const { current, runtime } = dependencies
+  const { createApp, createControl } = await import('../http/app.js')
+  const { createDashboard } = await import('../dashboard/index.js')
+  const { apiKeys, clock, modes, state, url, report } = runtime
   const { host } = current().loaded.config
   const keys = {
     identify: (authorization => current().authenticator.identify(authorization)) satisfies Identify,
@@ -72,25 +108,7 @@ export async function loadApp(dependencies: Dependencies): Promise<App> {
     now: clock.now,
     identify: keys.identify,
   })
-  const situation = createSituation(dependencies)
-  const reader = createReader({
-    journal,
-    url,
-    situation,
-    holds: () => holdsIn(requestsUnderWay(dependencies.underWay, runtime.holds)),
-    stopping: dependencies.stopping,
-  })
-  const control = createControl({
-    host,
-    ...keys,
-    ...controlParts(dependencies),
-    situation,
-    reader,
-    repairs: repairsOf(dependencies, reader.sendAgain),
-    people: people.createOutbox(state.state, clock.now),
-    userList: people.createUserList(state.state),
-    sessions: people.createOpenSessions(state.state, () => current().loaded.config.auth.jwtExp),
-  })
+  const control = createControl({ host, ...keys, situation, operations })
   return createApp({ host, control, dashboard, report })
 }
 

@@ -1,32 +1,23 @@
-/** What tests in the same process can do with a platform, in addition to the control API. */
+/** Whom tests sign in without a password, and the keys that they create. */
 import { noSuchUser, usersAreLive } from '../core/errors.js'
 import { developmentUser } from '../core/secrets.js'
 import type { NewApiKey } from '../keys/operations.js'
-import type { Scopes } from '../scopes/index.js'
 import type { Backend } from '../supabase/backend.js'
-import type { Accounts, Messages, NewKeyInput, SessionJson, SignInInput } from '../supabase/operations.js'
-import { createOutbox, signInByAccount, signIn as signInWith } from '../supabase/people.js'
+import type { Accounts, NewKeyInput, SessionJson, SignInInput } from '../supabase/operations.js'
+import { signInByAccount, signIn as signInWith } from '../supabase/people.js'
 import { startSession, tokenResponse } from '../supabase/sessions.js'
 import { validEmail } from '../supabase/users.js'
 import type { Assembly } from './assembly.js'
 import type { Runtime } from './runtime.js'
 import { configuredUser } from './state.js'
 
-/** The key to create. */
-interface KeyRequest extends NewKeyInput {
-  /** The key itself, if it is already known. */
-  readonly key?: string | undefined
-}
-
-export interface ForTests extends Messages, Accounts {
+export interface ForTests extends Accounts {
   /** Creates a key. A scope given alone has one key, which is created once, and again after it was revoked. */
-  createKey(wish: KeyRequest): Promise<NewApiKey>
-  /** The scopes of users. */
-  readonly scopes: Pick<Scopes, 'follow' | 'unfollow'>
+  createKey(wish: NewKeyInput): Promise<NewApiKey>
 }
 
 export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
-  const { apiKeys, scopes, usersAreElsewhere, state, clock } = runtime
+  const { apiKeys, scopes, usersAreElsewhere } = runtime
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
@@ -36,10 +27,10 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     return signInByEmail(backend(), wanted, seedOf)
   }
 
-  async function create({ name = 'made by a test', user, expiresInMs, scope, key }: KeyRequest): Promise<NewApiKey> {
+  async function create({ name = 'made by a test', user, expiresInMs, scope }: NewKeyInput): Promise<NewApiKey> {
     const owner = user === undefined ? null : (await signIn({ email: user })).user.id
     const expiresAt = expiresInMs === undefined ? null : new Date(backend().now() + expiresInMs).toISOString()
-    const created = await apiKeys.create(owner, { name, expiresAt, ...(key !== undefined && { key }) })
+    const created = await apiKeys.create(owner, { name, expiresAt })
     if (scope !== undefined) scopes.bind(created.id, scope)
     return created
   }
@@ -47,9 +38,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
   const keyOfScope = createScopeKeys(apiKeys, scope => create({ scope, name: `scope ${scope}` }))
 
   return {
-    ...createOutbox(state.state, clock.now),
     signIn,
-    scopes,
     async idToken({ provider, email = developmentUser.email, nonce }) {
       if (usersAreElsewhere()) throw usersAreLive()
       const { makeIdToken } = await import('../supabase/id-tokens.js')

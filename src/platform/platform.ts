@@ -3,23 +3,20 @@
 import type { Violations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
 import type { Mode, OwnPath } from '../core/exchange.js'
-import type { FaultCallInput } from '../core/fault.js'
 import type { ResetOptions } from '../core/part.js'
 import type { FaultCalls } from '../faults/index.js'
 import type { Holds } from '../holds/index.js'
 import type { Traffic } from '../http/entrance.js'
 import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
+import type { ControlOperations } from '../http/operations.js'
 import type { Journal } from '../journal/index.js'
 import type { EndedRun, Miss, Receipt, Tidied } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
-import type { ResourceRows } from '../resources/manage.js'
 import type { SharedRun } from '../run/shared-run.js'
 import type { MessageRow } from '../state/rows.js'
-import type { TableRows } from '../tables/index.js'
 import type { LoadedConfig } from './config/load.js'
 import type { Config } from './config/schema.js'
-import type { ForTests } from './for-tests.js'
 import type { Rules } from './rules.js'
 
 /** A running platform. */
@@ -46,8 +43,6 @@ export interface OpenPlatform {
   readonly redact: Redact
   /** Faults for the next requests. They survive a reload. */
   readonly faultCalls: FaultCalls
-  /** Queues a fault for the next matching requests. Throws a ProblemsError for an invalid fault. */
-  failNext(call: FaultCallInput): void
   /** Holds for the next requests. They survive a reload. */
   readonly holds: Holds
   /** Rules that are added at run time. They survive a reload. */
@@ -63,10 +58,6 @@ export interface OpenPlatform {
   readonly clock: Clock
   /** The modes of single endpoints. */
   readonly modes: ModesByEndpoint
-  /**
-   * Changes where answers come from, from the next request on, until the configured modes change. Throws a ProblemsError for a mode that cannot work.
-   */
-  switchMode(mode: Mode, modes?: ModesByEndpoint): void
   /** How recordings were used so far; `undefined` if no mode uses them. */
   receipt(isWhole?: boolean): Receipt | undefined
   /** The run that tests of other processes can join; `undefined` if they cannot. */
@@ -82,10 +73,6 @@ export interface OpenPlatform {
   /** Sentences about tests under way that have exceeded `recordings.budget`; with `all`, also about those that have ended. */
   overBudget(all?: boolean): readonly string[]
   onMiss(listener: (miss: Miss) => void): void
-  /** The rows of resources, of all users. */
-  readonly resources: ResourceRows
-  /** The rows of the tables below /rest/v1. */
-  readonly tables: TableRows
   /** Calls the listener with each email and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** What the user's rules, resources, OpenAPI documents and MCP servers answer at a path, by any method. */
@@ -93,7 +80,12 @@ export interface OpenPlatform {
   /** Reloads the configuration and rules. For mistakes, rejects with a ProblemsError and continues as before. */
   reload(): Promise<void>
   /** Further access for tests in the same process. */
-  readonly forTests: ForTests & { readonly traffic: Traffic; readonly handler: Handler }
+  readonly forTests: {
+    readonly traffic: Traffic
+    readonly handler: Handler
+    /** Those of the control API. They are loaded by the first call. */
+    operations(): Promise<ControlOperations>
+  }
   /** Stops the platform. Open streams may continue for `graceMs`, then they are cut. */
   stop(graceMs?: number): Promise<void>
 }

@@ -4,9 +4,9 @@ import { createViolations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
 import type { RequestContext } from '../core/exchange.js'
-import type { FaultCall, FaultCallInput } from '../core/fault.js'
+import type { FaultCall } from '../core/fault.js'
 import { createListeners, type Part, type ResetOptions } from '../core/part.js'
-import { createChances, createFaultCalls, faultCallFromCode } from '../faults/index.js'
+import { createChances, createFaultCalls } from '../faults/index.js'
 import { Holds } from '../holds/index.js'
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
@@ -173,8 +173,6 @@ function createFaultsPart(renew: () => void) {
     chances,
     /** Queues a fault for the next requests. Throws a ProblemsError for invalid conditions. */
     add: (call: FaultCall): { readonly id: string } => addCall(call),
-    /** The form for code. Throws a ProblemsError for an invalid fault. */
-    failNext: (call: FaultCallInput) => void addCall(faultCallFromCode(call)),
     reset({ scope }: ResetOptions) {
       calls.clear(scope)
       chances.forget(scope)

@@ -3,27 +3,21 @@ import { closed, oneForm, optional } from '../check/forms.js'
 import { plainJson } from '../check/plain-json.js'
 import { isObject } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
-import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { baggageOf } from '../scopes/baggage.js'
 import { type ScopedUser, scopedUser, scopeName } from '../scopes/users.js'
 import type { Json } from '../state/rows.js'
-import type { KeyOptions, TestKeys } from './credentials.js'
-import {
-  createHoldAbility,
-  type HeldRequests,
-  type HoldInput,
-  requireReached,
-  type SharedHeldRequests,
-} from './hold.js'
+import { type KeyOptions, keyOptions } from './credentials.js'
+import type { Door, ScopeQuery } from './door.js'
+import { createHoldAbility, type HeldRequests, type HoldInput, requireReached } from './hold.js'
 import { inputCheck } from './input-check.js'
-import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
-import type { TestMisses } from './misses.js'
-import { type AddReply, createAddReply, createFailNext, type FailNext, type SharedAddedReply } from './reply.js'
+import { createTestJournal, type TestJournal } from './journal.js'
+import { isUnprepared, requireNone, unpreparedIn } from './misses.js'
+import { type AddReply, createAddReply, createFailNext, type FailNext } from './reply.js'
 import { createTools, type TestTools } from './tools.js'
 
-/** For a platform in this process or in another one. */
-export interface SharedAbilities {
+/** The same for a platform in this process and in another one. */
+export interface Abilities {
   /**
    * Adds a reply for the model, which takes precedence over all earlier ones. It is a text, an object like a rule's `reply`, a list
    * of these for successive answers, or a rule:
@@ -38,58 +32,58 @@ export interface SharedAbilities {
    * The result counts how often the reply was used, and can remove it. Requests sent after the call wait until the reply is in place,
    * even if the call is not awaited. Rejects with a `ProblemsError` for an invalid rule.
    */
-  readonly reply: AddReply<SharedAddedReply>
+  readonly reply: AddReply
   /**
    * Makes the next request fail in this way, or the next `times` requests: to any endpoint of the platform, or to paths that match
    * `path` (`*` matches any text), and only with `method` if that is given.
    *
    * ```ts
-   * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
-   * platform.failNext({ cut: 3 }, { path: '/v1/chat/completions' })
+   * await platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
+   * await platform.failNext({ cut: 3 }, { path: '/v1/chat/completions' })
    * ```
    *
    * `when` limits the fault to chat completions that match its conditions, as in rules. `scope` limits it to requests of a scope.
    *
    * Several faults are queued. Requests that are refused for their credential, or that request a fault themselves, do not count.
-   * Throws a `ProblemsError` for an invalid fault.
+   * Requests sent after the call wait until it has taken effect, even if it is not awaited. Rejects with a `ProblemsError` for an invalid fault.
    */
-  readonly failNext: FailNext<Awaitable<void>>
+  readonly failNext: FailNext
   /**
    * Holds the next request that matches, or the next `times` requests: before the answer, or after `after` pieces of a stream.
    *
    * ```ts
-   * const held = platform.hold({ when: { user: /weather/ }, after: 3 })
+   * const held = await platform.hold({ when: { user: /weather/ }, after: 3 })
    * await held.reached()   // three pieces have been sent, and the rest waits
    * await page.getByRole('button', { name: 'Stop' }).click()
    * await held.aborted()   // the app has closed the connection
    * ```
    *
    * `on` and `when` are those of rules: without `on`, chat completions; otherwise a path (`GET /builder/projects/:id`) or a call of MCP
-   * (`tools/call get_weather`). It works in every mode. Throws a `ProblemsError` for unknown conditions.
+   * (`tools/call get_weather`). It works in every mode. Rejects with a `ProblemsError` for unknown conditions.
    */
-  hold(input?: HoldInput): Awaitable<SharedHeldRequests>
-  /** Throws, or rejects with, an Error that names the holds since the last reset that no request has reached. */
-  expectHoldsReached(): Awaitable<void>
+  hold(input?: HoldInput): Promise<HeldRequests>
+  /** Rejects with an Error that names the holds since the last reset that no request has reached. */
+  expectHoldsReached(): Promise<void>
   /**
    * The requests since the last reset, with their answers.
    *
    * ```ts
    * const { request } = await platform.journal.waitFor({ path: '/v1/chat/completions', body: { stream: true } })
-   * expect(platform.journal.count({ status: '4xx' })).toBe(0)
+   * expect(await platform.journal.count({ status: '4xx' })).toBe(0)
    * ```
    *
    * Queries match the original requests. Secrets are removed from the returned entries.
    */
-  readonly journal: SharedJournal
+  readonly journal: TestJournal
   /** Tools of MCP servers: `platform.mcp.tool('get_weather').reply('Sunny.')`, and `.calls()`. */
   readonly mcp: TestTools
   /** The latest requests without a matching recording, the newest first, each compared with the closest recording. */
-  misses(): Awaitable<readonly Miss[]>
+  misses(): Promise<readonly Miss[]>
   /**
-   * Throws, or rejects with, an Error that lists the requests since the last reset that no recording or, with `strict`, no rule
+   * Rejects with an Error that lists the requests since the last reset that no recording or, with `strict`, no rule
    * matched, each difference once. Misses that `recordings.onMiss` emulates or records do not count.
    */
-  expectNoMisses(): Awaitable<void>
+  expectNoMisses(): Promise<void>
   /** An API key for `/v1`: of the user with the address `user`, or of no user. */
   createKey(options?: KeyOptions): Promise<string>
   /**
@@ -102,43 +96,29 @@ export interface SharedAbilities {
   resource(path: string): TestResource
 }
 
-/** For a platform in this process. */
-export interface Abilities extends SharedAbilities {
-  readonly reply: AddReply
-  readonly failNext: FailNext
-  readonly journal: TestJournal
-  hold(input?: HoldInput): HeldRequests
-  expectHoldsReached(): void
-  misses(): readonly Miss[]
-  expectNoMisses(): void
-}
-
-interface Parts {
-  readonly platform: Platform
-  readonly keys: TestKeys
-  readonly testMisses: TestMisses
-}
-
-/** Creates the abilities of a scope; without `scope`, those of the whole platform. */
-export function createAbilities({ platform, keys, testMisses }: Parts, scope?: string): Abilities {
-  const reply = createAddReply(platform, scope)
-  const journal = createTestJournal(platform.journal, platform.forTests.traffic.pending, scope)
+/** Creates the abilities of a scope; without one, those of the whole platform. */
+export function createAbilities(door: Door, scopeQuery: ScopeQuery = {}): Abilities {
+  const { control } = door
+  const misses = async () => (await control('GET /misses', { query: scopeQuery })).data
+  const journal = createTestJournal(door, scopeQuery)
+  const reply = createAddReply(door, scopeQuery)
   return {
     reply,
     journal,
+    misses,
     mcp: createTools({ reply, journal }),
-    failNext: createFailNext(platform, scope),
-    hold: createHoldAbility(platform, scope),
-    expectHoldsReached: () => requireReached(platform.holds.list(scope)),
-    misses: () => testMisses.misses(scope),
-    expectNoMisses: () => testMisses.expectNone(scope),
-    createKey: options => keys.create(options, scope),
-    resource: path => testResource(platform, path, scope),
+    failNext: createFailNext(door, scopeQuery),
+    hold: createHoldAbility(door, scopeQuery),
+    expectHoldsReached: async () => requireReached((await control('GET /holds', { query: scopeQuery })).data),
+    expectNoMisses: async () => requireNone(unpreparedIn(await misses(), await journal.find(isUnprepared))),
+    createKey: async (options = {}) =>
+      (await control('POST /keys', { body: { ...keyOptions(options), ...scopeQuery } })).key,
+    resource: path => testResource(door, path, scopeQuery),
   }
 }
 
-/** A scope of a platform in this process or in another one. Its replies, faults, holds and journal only concern its own requests. */
-export interface SharedScope extends SharedAbilities {
+/** A scope of a platform. Its replies, faults, holds and journal only concern its own requests. */
+export interface Scope extends Abilities {
   readonly name: string
   /** Headers that an app's client must send for its requests to belong to the scope. */
   readonly headers: { readonly [SCOPE_HEADER]: string }
@@ -148,8 +128,11 @@ export interface SharedScope extends SharedAbilities {
   readonly apiKey: string
   /** Removes the replies, faults, holds, sequences, misses and journal of this scope, and restores the rows of its resources. */
   reset(): Promise<void>
-  /** The same at the end of a test. Requests of the scope's users no longer belong to it, until the scope is opened again. */
-  close(): Promise<void>
+  /**
+   * The same at the end of a test. Requests of the scope's users no longer belong to it, until the scope is opened again. With what became
+   * of the test: recordings that one which passed no longer asks for are removed when it is recorded again.
+   */
+  close(result?: 'passed' | 'failed'): Promise<void>
 }
 
 /** The scope of a user. */
@@ -160,9 +143,6 @@ export interface UserScope {
   readonly name?: string | undefined
 }
 
-/** The same for a platform in this process. */
-export interface Scope extends Omit<SharedScope, keyof Abilities>, Abilities {}
-
 /** A name, or a user whose scope it is. */
 export const scopeInput = inputCheck(
   'scope',
@@ -171,19 +151,17 @@ export const scopeInput = inputCheck(
   ),
 )
 
-export function createScope(name: string, parts: Parameters<typeof createAbilities>[0]): Scope {
-  const { platform, keys } = parts
+export async function createScope(door: Door, name: string): Promise<Scope> {
+  const { control } = door
+  const { key } = await control('POST /keys', { body: { scope: name } })
   return {
-    ...createAbilities(parts, name),
+    ...createAbilities(door, { scope: name }),
     name,
     headers: { [SCOPE_HEADER]: name },
     baggage: baggageOf(name),
-    apiKey: keys.keyOfScope(name),
-    reset: () => platform.reset({ scope: name }),
-    close() {
-      platform.forTests.scopes.unfollow(name)
-      return platform.reset({ scope: name })
-    },
+    apiKey: key,
+    reset: () => control('POST /reset', { body: { scope: name } }),
+    close: result => control('DELETE /scopes/{name}', { name, query: { result } }),
   }
 }
 
@@ -198,40 +176,29 @@ export interface TestResource {
   remove(id: string | number): Promise<void>
 }
 
-/** The source of rows: this process, or another one. */
-interface RowSource {
-  page(
-    limit: number,
-    offset: number,
-  ): Promise<{ readonly data: readonly { readonly row: Json }[]; readonly total: number }>
-  insert(row: Json): Promise<Json>
-  change(id: string, changes: Json): Promise<Json>
-  remove(id: string): Promise<void>
-}
-
 /** The number of rows on a page. */
 const PAGE_SIZE = 1000
 
-export const resourceOf = ({ page, insert, change, remove }: RowSource): TestResource => ({
-  async rows() {
-    const rows: Json[] = []
-    for (;;) {
-      const { data, total } = await page(PAGE_SIZE, rows.length)
-      rows.push(...data.map(({ row }) => row))
-      if (data.length === 0 || rows.length >= total) return rows
-    }
-  },
-  insert: async row => insert(plainJson(row, { origin: 'insert' }) as Json),
-  update: async (id, changes) => change(String(id), plainJson(changes, { origin: 'update' }) as Json),
-  remove: id => remove(String(id)),
-})
-
-function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
-  const address = { path, scope }
-  return resourceOf({
-    page: (limit, offset) => resources.rows(address, limit, offset),
-    insert: row => resources.insert(address, row),
-    change: (id, changes) => resources.change(address, id, changes),
-    remove: id => resources.remove(address, id),
-  })
+function testResource({ control }: Pick<Door, 'control'>, resource: string, query: ScopeQuery): TestResource {
+  const ROW = '/resources/{resource}/rows/{id}'
+  return {
+    async rows() {
+      const rows: Json[] = []
+      for (;;) {
+        const page = { ...query, limit: PAGE_SIZE, offset: rows.length }
+        const { data, total } = await control('GET /resources/{resource}/rows', { resource, query: page })
+        rows.push(...data.map(({ row }) => row))
+        if (data.length === 0 || rows.length >= total) return rows
+      }
+    },
+    async insert(row) {
+      const body = plainJson(row, { origin: 'insert' }) as Json
+      return control('POST /resources/{resource}/rows', { resource, query, body })
+    },
+    async update(id, changes) {
+      const body = plainJson(changes, { origin: 'update' }) as Json
+      return control(`PUT ${ROW}`, { resource, id: String(id), query, body })
+    },
+    remove: id => control(`DELETE ${ROW}`, { resource, id: String(id), query }),
+  }
 }

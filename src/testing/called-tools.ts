@@ -7,7 +7,6 @@ import { glob } from '../core/paths.js'
 import type { JournalEntry } from '../journal/index.js'
 import { receivedInWords } from './in-words.js'
 import { inputCheck } from './input-check.js'
-import type { JournalView } from './journal.js'
 import { toolCallIn } from './tools.js'
 
 /** How the calls must be, beside being made. */
@@ -38,9 +37,12 @@ interface Call {
  * Checks the calls that were made. A name stands for a tool whose result the app told the model, or that it called over MCP; one with a
  * slash for a path, such as `POST /orders/*`.
  */
-export function checkCalledTools(journal: JournalView, names: readonly string[], options: CalledToolsOptions = {}) {
+export function checkCalledTools(
+  entries: readonly JournalEntry[],
+  names: readonly string[],
+  options: CalledToolsOptions = {},
+) {
   const { order = false, never = [] } = checked({ names, ...options })
-  const entries = journal.whole()
   const { made, open } = callsIn(entries)
   const calls = made.filter(call => call.over !== 'path' || isAny([...names, ...never], call))
   const { missing, others } = taken(calls, names, order)

@@ -1,8 +1,7 @@
-/** Credentials for tests: API keys, including one for each scope, and sessions of users. */
+/** Credentials for tests: API keys and sessions of users. */
 import * as v from 'valibot'
 import { closed, optional, word } from '../check/forms.js'
-import { newSecret, testKeyExpiry, testKeyName } from '../keys/api-keys.js'
-import type { Platform } from '../platform.js'
+import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { SessionJson } from '../supabase/operations.js'
 import { idTokenProviders, providerNames } from '../supabase/providers.js'
 import { aText, inputCheck } from './input-check.js'
@@ -15,8 +14,6 @@ export interface KeyOptions {
   readonly expiresInMs?: number | undefined
 }
 
-export type TestKeys = ReturnType<typeof createKeys>
-
 export const keyOptions = inputCheck(
   'createKey',
   closed({
@@ -25,26 +22,6 @@ export const keyOptions = inputCheck(
     expiresInMs: optional(testKeyExpiry, 'When it expires.'),
   }),
 )
-
-export function createKeys({ forTests }: Pick<Platform, 'forTests'>) {
-  const keysByScope = new Map<string, string>()
-  return {
-    async create(input: KeyOptions = {}, scope?: string): Promise<string> {
-      const options = keyOptions(input)
-      return (await forTests.traffic.hold(() => forTests.createKey({ scope, ...options }))).key
-    },
-    /** The key of a scope, returned at once. Requests wait until the key is stored. */
-    keyOfScope(name: string): string {
-      const known = keysByScope.get(name)
-      if (known !== undefined) return known
-      const key = newSecret()
-      keysByScope.set(name, key)
-      // Fails only after the platform has stopped, when the key is no longer needed.
-      forTests.traffic.hold(() => forTests.createKey({ name: `scope ${name}`, scope: name, key })).catch(() => {})
-      return key
-    },
-  }
-}
 
 export interface SignInOptions {
   /** By default the development user's. */

@@ -4,8 +4,8 @@ import { isTransient, isTruncating, judge } from '../adversary/judge.js'
 import type { VerdictCode } from '../adversary/verdict.js'
 import { alternatives } from '../core/errors.js'
 import { type Fault, type FaultKey, type FaultWord, faultOfWord, faultWords } from '../core/fault.js'
+import type { JournalEntry } from '../journal/index.js'
 import { receivedInWords } from './in-words.js'
-import type { JournalView } from './journal.js'
 
 interface Challenge {
   /** What an app does that does not handle it. */
@@ -56,15 +56,14 @@ function challengeOf(what: string): Partial<Challenge> & Omit<Challenge, 'code'>
 }
 
 /** Checks whether a fault of this kind has hit a request, and the app did what it should. Throws a TypeError for an unknown kind. */
-export function checkHandled(journal: JournalView, what: Handled) {
+export function checkHandled(entries: readonly JournalEntry[], underWay: number, what: Handled) {
   const { code, isPosedBy, example } = challengeOf(what)
-  const entries = journal.whole()
   const calls = clientCalls(entries)
   const hits = calls.flatMap(hit => (hit.fault && isPosedBy(hit.fault) ? [{ hit, fault: hit.fault }] : []))
   const verdict = hits
     .flatMap(({ hit, fault }) => judge({ calls, hit, fault, end: 'passed' }))
     .find(one => (code === undefined ? one.isBug : one.code === code))
-  const received = () => receivedInWords(entries, journal.underWay)
+  const received = () => receivedInWords(entries, underWay)
   return {
     pass: hits.length > 0 && !verdict,
     message() {

@@ -1,10 +1,11 @@
 /** The journal for tests: finds exchanges, and waits for them. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/forms.js'
-import type { Journal, JournalEntry, JournalFilter } from '../journal/index.js'
+import type { JournalEntry, JournalFilter } from '../journal/index.js'
+import type { Door, ScopeQuery } from './door.js'
 import {
   type ExchangeQuery,
-  exchangeParts,
+  entryParts,
   matches,
   partsNamedBy,
   queriedParts,
@@ -15,9 +16,6 @@ import {
 import { inWords, receivedInWords } from './in-words.js'
 import { inputCheck, milliseconds } from './input-check.js'
 import { DEFAULT_TIMEOUT_MS, eventually } from './waiting.js'
-
-/** A value in this process, and a promise if it is fetched from another one. */
-export type Awaitable<T> = T | Promise<T>
 
 export interface WaitOptions {
   /** How long to wait, in milliseconds. Default 3000. */
@@ -32,21 +30,24 @@ interface WaitFor {
 }
 
 /** The exchanges since the last reset. An exchange is listed once its answer has been sent. */
-export interface SharedJournal {
+export interface TestJournal {
   /** Matching exchanges, the oldest first; all of them without a query. */
-  find(query?: ExchangeQuery): Awaitable<readonly JournalEntry[]>
-  count(query?: ExchangeQuery): Awaitable<number>
+  find(query?: ExchangeQuery): Promise<readonly JournalEntry[]>
+  count(query?: ExchangeQuery): Promise<number>
   /** The newest match. */
-  last(query?: ExchangeQuery): Awaitable<JournalEntry | undefined>
+  last(query?: ExchangeQuery): Promise<JournalEntry | undefined>
   readonly waitFor: WaitFor
+  /** How many requests are still being answered, in any scope. */
+  readonly underWay: Promise<number>
+  /** Compares the query with `only`, or with the closest exchange that does not match. */
+  nearest(query: ExchangeQuery, only?: JournalEntry): Promise<Comparison | undefined>
 }
 
-/** The queries of the journal that need no waiting. */
-export type JournalView = ReturnType<typeof createJournalView>
-
-/** The journal of a platform in this process. */
-export interface TestJournal extends JournalView {
-  readonly waitFor: WaitFor
+/** A query and an exchange, for a diff. */
+export interface Comparison {
+  readonly entry: JournalEntry
+  readonly wanted: unknown
+  readonly found: unknown
 }
 
 const aCount = 'a whole number of exchanges'
@@ -58,128 +59,115 @@ const waitOptions = inputCheck(
   }),
 )
 
-/** The source of exchanges: the journal of this process, or what was fetched from that of another process. */
-interface ExchangeSource {
-  /** Matching exchanges, the oldest first. */
-  matching(filter: JournalFilter): readonly MatchableExchange[]
-  /** One exchange as the journal shows it. With `isWhole` its bodies are not cut. */
-  get(id: string, isWhole?: boolean): JournalEntry | undefined
-  underWay(): number
-}
-
-interface MatchableExchange {
-  readonly id: string
-  /** The values that are compared with patterns. */
-  parts(): Readonly<Record<string, unknown>>
-}
-
-/** Creates the journal of a scope; without `scope`, that of the whole platform. */
-export function createTestJournal(journal: Journal, underWay: () => number, scope: string | undefined): TestJournal {
-  const get: ExchangeSource['get'] = (id, isWhole) => journal.get(id, isWhole ? Number.MAX_SAFE_INTEGER : undefined)
-  const view = createJournalView({
-    matching: filter =>
-      journal
-        .exchanges(filter)
-        .filter(({ exchange }) => (scope ?? exchange.scope) === exchange.scope)
-        .map(({ id, exchange }) => ({ id, parts: () => exchangeParts(exchange, () => get(id)?.response.body) })),
-    get,
-    underWay,
-  })
-  const waitFor = createWaitFor(
-    () => view,
-    changed => journal.follow(changed),
-  )
-  return Object.defineProperty({ ...view, waitFor }, 'underWay', { get: underWay, enumerable: true })
-}
-
-export function createJournalView(source: ExchangeSource) {
-  const matching = (query: ExchangeQuery) => {
-    const wanted = splitQuery(query)
-    return source.matching(wanted.filter).filter(exchange => matchesParts(source, wanted, exchange))
+/** Creates the journal of a scope; without one, that of the whole platform. */
+// Long because all queries share how exchanges are fetched and compared.
+export function createTestJournal({ control, originals, watchJournal }: Door, scopeQuery: ScopeQuery): TestJournal {
+  /** The exchanges that match a filter, with their bodies in full. */
+  async function matching(filter: JournalFilter): Promise<readonly JournalEntry[]> {
+    if (isElsewhere(filter)) return []
+    const entries: JournalEntry[] = []
+    for (let after = filter.after ?? '0'; ; ) {
+      const { data, next } = await control('POST /journal/find', {
+        body: { ...filter, ...scopeQuery, after, whole: true },
+      })
+      entries.push(...data)
+      if (next === undefined) return entries
+      after = next
+    }
   }
-  const entriesOf = (ids: readonly { readonly id: string }[]) => ids.flatMap(({ id }) => source.get(id) ?? [])
-  const find = (query: ExchangeQuery = {}): readonly JournalEntry[] => entriesOf(matching(query))
 
-  function others(query: ExchangeQuery): readonly JournalEntry[] {
-    const ids = new Set(matching(query).map(({ id }) => id))
-    return find().filter(({ id }) => !ids.has(id))
+  const isElsewhere = ({ scope }: JournalFilter) =>
+    scope !== undefined && scopeQuery.scope !== undefined && scope !== scopeQuery.scope
+
+  async function find(query: ExchangeQuery = {}): Promise<readonly JournalEntry[]> {
+    const { filter, parts, where = () => true } = splitQuery(query)
+    const entries = await matching(filter)
+    const patterns = Object.entries(parts)
+    if (patterns.length === 0) return entries.filter(where)
+    const originalOf = originals?.()
+    const isMatch = (entry: JournalEntry) => {
+      const own = originalOf?.(entry) ?? entryParts(entry)
+      return patterns.every(([name, pattern]) => matches(pattern, own[name]))
+    }
+    return entries.filter(entry => isMatch(entry) && where(entry))
+  }
+
+  async function count(query: ExchangeQuery = {}): Promise<number> {
+    const { filter, parts, where } = splitQuery(query)
+    // A long text is too long for the query of a request.
+    const isPlain = !where && Object.keys(parts).length === 0 && filter.text === undefined
+    if (!isPlain) return (await find(query)).length
+    if (isElsewhere(filter)) return 0
+    const page = await control('GET /journal', { query: { ...filter, ...scopeQuery, limit: 1, brief: true } })
+    return 'count' in page ? page.count : page.data.length
+  }
+
+  /**
+   * The values of an exchange for a diff with the query. Parts that match are shown as the query writes them, such as a path
+   * with `*`, so that the diff has only real differences.
+   */
+  async function compared(
+    entry: JournalEntry,
+    { filter, parts: patterns }: SplitQuery,
+    parts: Parts,
+  ): Promise<unknown> {
+    const id = Number(entry.id)
+    const near = { after: String(id - 1), before: String(id + 1) }
+    const journalParts = Object.entries(filter).map(async ([name, wanted]) => {
+      const isSame = (await matching({ [name]: wanted, ...near })).length > 0
+      return [name, isSame ? wanted : parts[name]] as const
+    })
+    return { ...Object.fromEntries(await Promise.all(journalParts)), ...(partsNamedBy(patterns, parts) as object) }
   }
 
   return {
-    /** Matching exchanges, the oldest first; all of them without a query. */
     find,
-    /** All exchanges, with their bodies in full. */
-    whole: (): readonly JournalEntry[] => matching({}).flatMap(({ id }) => source.get(id, true) ?? []),
-    count: (query: ExchangeQuery = {}) => matching(query).length,
-    /** The newest match. */
-    last: (query: ExchangeQuery = {}) => entriesOf(matching(query).slice(-1))[0],
-    /** How many requests since the last reset are still being answered, in any scope. */
+    count,
+    last: async query => (await find(query)).at(-1),
+    waitFor: createWaitFor({ find, underWay }, changed => watchJournal(changed, scopeQuery)),
     get underWay() {
-      return source.underWay()
+      return underWay()
     },
-    /** Compares the query with `only`, or with the closest exchange that does not match. */
-    nearest(query: ExchangeQuery, only?: JournalEntry) {
+    async nearest(query, only) {
       const wanted = splitQuery(query)
       const pattern = { ...wanted.filter, ...wanted.parts }
-      let best: { readonly entry: JournalEntry; readonly parts: object; readonly score: number } | undefined
-      for (const entry of only ? [only] : others(query)) {
-        // Cut bodies could not be compared.
-        const parts = queriedParts(wanted, source.get(entry.id, true) ?? entry)
+      const same = new Set(only ? [] : (await find(query)).map(({ id }) => id))
+      const others = only ? [only] : (await find()).filter(({ id }) => !same.has(id))
+      let best: { readonly entry: JournalEntry; readonly parts: Parts; readonly score: number } | undefined
+      for (const entry of others) {
+        const parts = queriedParts(wanted, entry)
         const score = similarity(pattern, parts)
         if (!best || score >= best.score) best = { entry, parts, score }
       }
-      return (
-        best && { entry: best.entry, wanted: pattern, found: comparedParts(source, wanted, best.entry.id, best.parts) }
-      )
+      return best && { entry: best.entry, wanted: pattern, found: await compared(best.entry, wanted, best.parts) }
     },
+  }
+
+  async function underWay(): Promise<number> {
+    return (await control('POST /journal/find', { body: { limit: 1 } })).underWay
   }
 }
 
-function matchesParts(source: ExchangeSource, { parts, where }: SplitQuery, exchange: MatchableExchange): boolean {
-  const own = exchange.parts()
-  if (!Object.entries(parts).every(([name, pattern]) => matches(pattern, own[name]))) return false
-  if (!where) return true
-  const entry = source.get(exchange.id)
-  return entry !== undefined && where(entry)
-}
-
-/**
- * The values of an exchange for a diff with the query. Parts that match are shown as the query writes them, such as a path
- * with `*`, so that the diff has only real differences.
- */
-function comparedParts(
-  source: ExchangeSource,
-  { filter, parts: patterns }: SplitQuery,
-  id: string,
-  parts: object,
-): unknown {
-  const isMatch = (name: string) =>
-    source.matching({ [name]: filter[name as keyof typeof filter] }).some(exchange => exchange.id === id)
-  const journalParts = Object.entries(filter).map(([name, wanted]) => [
-    name,
-    isMatch(name) ? wanted : (parts as Readonly<Record<string, unknown>>)[name],
-  ])
-  return { ...Object.fromEntries(journalParts), ...(partsNamedBy(patterns, parts) as object) }
-}
-
-type CurrentJournal = (query: ExchangeQuery) => Awaitable<JournalView>
+type Parts = Readonly<Record<string, unknown>>
 
 /** Creates `waitFor`, which queries the journal at once, and again whenever `watch` reports a change. */
-export function createWaitFor(current: CurrentJournal, watch: (changed: () => void) => () => void): WaitFor {
+function createWaitFor(
+  { find, underWay }: Pick<TestJournal, 'find'> & { readonly underWay: () => Promise<number> },
+  watch: (changed: () => void) => () => void,
+): WaitFor {
   async function waitFor(query: ExchangeQuery, options: WaitOptions & { readonly count?: number } = {}) {
     const { count, timeoutMs = DEFAULT_TIMEOUT_MS } = waitOptions(options)
     const wanted = count ?? 1
     const found = await eventually({
       async find() {
-        const found = (await current(query)).find(query)
+        const found = await find(query)
         return found.length >= wanted ? found.slice(0, wanted) : undefined
       },
       watch,
       timeoutMs,
       async timeoutError() {
-        const now = await current(query)
-        const what = wanted === 1 ? 'No exchange' : `Only ${now.count(query)} of ${wanted} exchanges`
-        const received = receivedInWords(now.find(), now.underWay)
+        const what = wanted === 1 ? 'No exchange' : `Only ${(await find(query)).length} of ${wanted} exchanges`
+        const received = receivedInWords(await find(), await underWay())
         return new Error(`${what} matching ${inWords(query)} arrived within ${timeoutMs} ms.\n${received}`)
       },
     })

@@ -4,28 +4,12 @@ import { type CalledToolsOptions, checkCalledTools } from './called-tools.js'
 import type { ExchangeQuery } from './exchange-filter.js'
 import { checkHandled, type Handled } from './handled.js'
 import { inWords, readable, receivedInWords, shortenPair } from './in-words.js'
-import type { JournalView } from './journal.js'
+import type { Comparison, TestJournal } from './journal.js'
 import { toolCallFilter } from './tools.js'
 
 /** Anything with a journal: a platform or a scope. */
 export interface Receiver {
-  readonly journal: JournalView
-}
-
-/** The same in another process. Its journal is fetched for each query. */
-export interface RemoteReceiver {
-  readonly journal: { fetched(query: ExchangeQuery): Promise<JournalView> }
-}
-
-/** Calls `check` with the journal: at once in this process, and after fetching it from another one. */
-export function withJournal(
-  receiver: Receiver | RemoteReceiver,
-  query: ExchangeQuery,
-  check: (receiver: Receiver) => MatcherResult,
-): MatcherResult | Promise<MatcherResult> {
-  const { journal } = receiver
-  if (!('fetched' in journal)) return check({ journal })
-  return journal.fetched(query).then(fetched => check({ journal: fetched }))
+  readonly journal: TestJournal
 }
 
 export type Diff = (wanted: unknown, found: unknown) => string | undefined | null
@@ -36,40 +20,57 @@ export interface MatcherResult {
   readonly message: () => string
 }
 
+interface CheckOptions {
+  readonly times?: number | undefined
+  readonly diff?: Diff
+  /** Whether the check is negated, so that it fails if it passes. */
+  readonly isNot?: boolean | undefined
+}
+
 /** Checks whether at least one exchange matches, or exactly `times`. */
-export function checkReceived(
+export async function checkReceived(
   { journal }: Receiver,
   query: ExchangeQuery,
-  { times, diff = plainDiff }: { times?: number | undefined; diff?: Diff },
-): MatcherResult {
+  { times, diff = plainDiff, isNot = false }: CheckOptions,
+): Promise<MatcherResult> {
   if (times !== undefined) requireTimes(times)
-  const found = journal.find(query)
+  const found = await journal.find(query)
   const isAny = times === undefined && found.length > 0
-  return {
-    pass: isAny || found.length === times,
-    message() {
-      const title = `${counted(found.length)} ${found.length > 1 ? 'match' : 'matches'} ${inWords(query)}`
-      if (isAny) return paragraphs(`${title}.`, receivedInWords(found))
-      return paragraphs(
-        times === undefined ? `${title}.` : `${title}, but ${times} should.`,
-        found.length < (times ?? 1) ? closestInWords(journal, query, diff) : '',
-        receivedInWords(journal.find(), journal.underWay),
-      )
-    },
-  }
+  const pass = isAny || found.length === times
+  const title = `${counted(found.length)} ${found.length > 1 ? 'match' : 'matches'} ${inWords(query)}`
+  const explained = async () =>
+    isAny
+      ? paragraphs(`${title}.`, receivedInWords(found))
+      : paragraphs(
+          times === undefined ? `${title}.` : `${title}, but ${times} should.`,
+          found.length < (times ?? 1) ? await closestInWords(journal, query, diff) : '',
+          await allReceived(journal),
+        )
+  return resultOf(pass, isNot, explained)
 }
 
 /** Checks whether the newest exchange matches. */
-function checkReceivedLast({ journal }: Receiver, query: ExchangeQuery, diff: Diff = plainDiff): MatcherResult {
-  const [last] = journal.find().slice(-1)
-  const isMatch = last !== undefined && journal.last(query)?.id === last.id
-  const title = () => (last ? `The last exchange ${isMatch ? 'matches' : 'does not match'} ${inWords(query)}.` : '')
-  const reason = () => (last && !isMatch ? sideBySide(journal.nearest(query, last), diff) : '')
-  return {
-    pass: isMatch,
-    message: () => paragraphs(title(), reason(), receivedInWords(journal.find(), journal.underWay)),
-  }
+async function checkReceivedLast(
+  { journal }: Receiver,
+  query: ExchangeQuery,
+  { diff = plainDiff, isNot = false }: CheckOptions,
+): Promise<MatcherResult> {
+  const last = await journal.last()
+  const isMatch = last !== undefined && (await journal.last(query))?.id === last.id
+  return resultOf(isMatch, isNot, async () => {
+    const title = last ? `The last exchange ${isMatch ? 'matches' : 'does not match'} ${inWords(query)}.` : ''
+    const reason = last && !isMatch ? sideBySide(await journal.nearest(query, last), diff) : ''
+    return paragraphs(title, reason, await allReceived(journal))
+  })
 }
+
+/** The message takes further calls, so it is only made if it is shown. */
+async function resultOf(pass: boolean, isNot: boolean, explained: () => Promise<string>): Promise<MatcherResult> {
+  const text = pass === isNot ? await explained() : ''
+  return { pass, message: () => text }
+}
+
+const allReceived = async (journal: TestJournal) => receivedInWords(await journal.find(), await journal.underWay)
 
 function requireTimes(times: unknown): void {
   if (Number.isInteger(times) && (times as number) >= 0) return
@@ -85,14 +86,14 @@ function counted(count: number): string {
   return count === 1 ? 'One exchange' : `${count} exchanges`
 }
 
-function closestInWords(journal: JournalView, query: ExchangeQuery, diff: Diff): string {
-  const near = journal.nearest(query)
+async function closestInWords(journal: TestJournal, query: ExchangeQuery, diff: Diff): Promise<string> {
+  const near = await journal.nearest(query)
   if (!near || typeof query === 'function') return ''
   const { request, status } = near.entry
   return `The nearest is ${request.method} ${request.path}, ${status ?? 'without an answer'}:\n\n${sideBySide(near, diff)}`
 }
 
-const sideBySide = (near: ReturnType<JournalView['nearest']>, diff: Diff) =>
+const sideBySide = (near: Comparison | undefined, diff: Diff) =>
   (near && diff(...shortenPair(near.wanted, near.found))) || ''
 
 /** The diff for runners that have none. */
@@ -106,22 +107,19 @@ interface Context {
   readonly utils: { readonly diff: Diff }
 }
 
-/** A promise if the receiver is in another process. */
-type MatcherReturn<R, T> = 0 extends 1 & T ? R : T extends RemoteReceiver ? Promise<void> : R
-
 /**
  * For `expect(platform)` or `expect(scope)`. A query is a path, the parts to match, or a function that returns whether an exchange
- * matches. Must be awaited for platforms and scopes from `connect()`.
+ * matches. They must be awaited.
  */
-export interface ReceivedMatchers<R = void, T = unknown> {
+export interface ReceivedMatchers {
   /** The platform received this request at least once since the last reset. */
-  toHaveReceived(query?: ExchangeQuery): MatcherReturn<R, T>
+  toHaveReceived(query?: ExchangeQuery): Promise<void>
   /** It received this request exactly this many times. */
-  toHaveReceivedTimes(times: number, query?: ExchangeQuery): MatcherReturn<R, T>
+  toHaveReceivedTimes(times: number, query?: ExchangeQuery): Promise<void>
   /** The last request was this one. */
-  toHaveReceivedLast(query: ExchangeQuery): MatcherReturn<R, T>
+  toHaveReceivedLast(query: ExchangeQuery): Promise<void>
   /** A tool of an MCP server was called at least once since the last reset, with at least these arguments. */
-  toHaveCalledTool(name: string, args?: Readonly<Record<string, unknown>>): MatcherReturn<R, T>
+  toHaveCalledTool(name: string, args?: Readonly<Record<string, unknown>>): Promise<void>
   /**
    * All of these were called since the last reset, in any order or, with `order`, in this one: tools whose result the app told the
    * model, tools of MCP servers, and paths such as `POST /orders/*`. `never` has what must not be called besides; `*` is any tool.
@@ -130,54 +128,56 @@ export interface ReceivedMatchers<R = void, T = unknown> {
    * await expect(platform).toHaveCalledTools(['search', 'answer'], { order: true, never: ['delete_*'] })
    * ```
    */
-  toHaveCalledTools(names: readonly string[], options?: CalledToolsOptions): MatcherReturn<R, T>
+  toHaveCalledTools(names: readonly string[], options?: CalledToolsOptions): Promise<void>
   /**
    * A fault hit a request since the last reset, and the app did what it should: it did not take half an answer for a whole one
    * (`truncation`), waited for Retry-After (`rate-limit`), did not repeat what was refused (`refusal`), retried no more than an
    * SDK (`outage`), ran no tool twice (`retry`), closed the connection that it gave up (`stall`).
    */
-  toHaveHandled(what: Handled): MatcherReturn<R, T>
+  toHaveHandled(what: Handled): Promise<void>
 }
 
 export const matchers = {
   toHaveReceived(this: Context, receiver: unknown, query: ExchangeQuery = {}) {
-    return checkTitled('toHaveReceived', this, receiver, query, one => checkReceived(one, query, this.utils))
+    return checkTitled('toHaveReceived', this, receiver, (one, options) => checkReceived(one, query, options))
   },
   toHaveReceivedTimes(this: Context, receiver: unknown, times: number, query: ExchangeQuery = {}) {
-    const options = { times, diff: this.utils.diff }
-    return checkTitled('toHaveReceivedTimes', this, receiver, query, one => checkReceived(one, query, options))
+    return checkTitled('toHaveReceivedTimes', this, receiver, (one, options) =>
+      checkReceived(one, query, { ...options, times }),
+    )
   },
   toHaveReceivedLast(this: Context, receiver: unknown, query: ExchangeQuery) {
-    const { diff } = this.utils
-    return checkTitled('toHaveReceivedLast', this, receiver, query, one => checkReceivedLast(one, query, diff))
+    return checkTitled('toHaveReceivedLast', this, receiver, (one, options) => checkReceivedLast(one, query, options))
   },
   toHaveCalledTool(this: Context, receiver: unknown, name: string, args?: Readonly<Record<string, unknown>>) {
-    const query = toolCallFilter(name, args)
-    return checkTitled('toHaveCalledTool', this, receiver, query, one => checkReceived(one, query, this.utils))
+    return checkTitled('toHaveCalledTool', this, receiver, (one, options) =>
+      checkReceived(one, toolCallFilter(name, args), options),
+    )
   },
   toHaveCalledTools(this: Context, receiver: unknown, names: readonly string[], options?: CalledToolsOptions) {
-    return checkTitled('toHaveCalledTools', this, receiver, {}, one => checkCalledTools(one.journal, names, options))
+    return checkTitled('toHaveCalledTools', this, receiver, async ({ journal }) =>
+      checkCalledTools(await journal.find(), names, options),
+    )
   },
   toHaveHandled(this: Context, receiver: unknown, what: Handled) {
-    return checkTitled('toHaveHandled', this, receiver, {}, one => checkHandled(one.journal, what))
+    return checkTitled('toHaveHandled', this, receiver, async ({ journal }) =>
+      checkHandled(await journal.find(), await journal.underWay, what),
+    )
   },
 }
 
 /** Checks what a receiver got, and begins the message with the name of the matcher. */
-function checkTitled(
+async function checkTitled(
   name: string,
-  { isNot }: Context,
+  { isNot, utils: { diff } }: Context,
   receiver: unknown,
-  query: ExchangeQuery,
-  check: (one: Receiver) => MatcherResult,
-) {
-  return withJournal(requireReceiver(receiver), query, one => {
-    const { pass, message } = check(one)
-    return { pass, message: () => `expect(platform)${isNot ? '.not' : ''}.${name}(…)\n\n${message()}` }
-  })
+  check: (one: Receiver, options: CheckOptions) => Promise<MatcherResult>,
+): Promise<MatcherResult> {
+  const { pass, message } = await check(requireReceiver(receiver), { diff, isNot })
+  return { pass, message: () => `expect(platform)${isNot ? '.not' : ''}.${name}(…)\n\n${message()}` }
 }
 
-function requireReceiver(receiver: unknown): Receiver | RemoteReceiver {
+function requireReceiver(receiver: unknown): Receiver {
   if (typeof receiver === 'object' && receiver !== null && 'journal' in receiver) return receiver as Receiver
-  throw new TypeError('This matcher needs a platform or one of its scopes: expect(platform).toHaveReceived(…).')
+  throw new TypeError('This matcher needs a platform or one of its scopes: await expect(platform).toHaveReceived(…).')
 }

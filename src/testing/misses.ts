@@ -1,14 +1,10 @@
 /** Requests that had no prepared answer, as tests report them. */
+
+import { messagesIn } from '../chat/said.js'
 import { unpainted } from '../check/finding.js'
 import { changesText, createMissGroups, missGroupText, repeatText } from '../check/miss-groups.js'
-import type { Exchange } from '../core/exchange.js'
-import { jsonOf } from '../core/json.js'
-import type { Platform } from '../platform.js'
+import type { JournalEntry } from '../journal/index.js'
 import type { Miss } from '../recordings/index.js'
-
-export type TestMisses = ReturnType<typeof createTestMisses>
-
-const MOST_UNMATCHED = 100
 
 /** The requests without a prepared answer, in their order. */
 export interface Unprepared {
@@ -17,38 +13,22 @@ export interface Unprepared {
   readonly missed: readonly Miss[]
 }
 
-export function createTestMisses(platform: Platform) {
-  /** Requests that no rule matched, with `strict`. */
-  let unmatched: readonly (Pick<Exchange, 'scope' | 'startedMs'> & { readonly sentence: string })[] = []
-  platform.journal.followErrors(exchange => {
-    const { outcome, method, path, scope, startedMs } = exchange
-    if (outcome?.code !== 'no_rule_matches') return
-    const sentence = `${method} ${path}${lastMessageOf(exchange)}: ${outcome.error}`
-    unmatched = [...unmatched.slice(1 - MOST_UNMATCHED), { scope, startedMs, sentence }]
-  })
+/** Whether a request was refused because nothing was prepared for it. Over MCP, that is no error by its status. */
+export const isUnprepared = ({ code }: { readonly code?: string | null | undefined }): boolean =>
+  code === 'no_rule_matches' || code === 'no_recording'
 
-  const isInScope = (scope: string | undefined) => (one: { readonly scope: string }) =>
-    (scope ?? one.scope) === one.scope
-  const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isInScope(scope))
-
-  function unprepared(scope?: string): Unprepared {
-    const current = unmatched.filter(one => !platform.journal.isPast(one))
-    return {
-      unmatched: current.filter(isInScope(scope)).map(({ sentence }) => sentence),
-      missed: failing.has(platform.loaded.config.recordings.onMiss) ? misses(scope).toReversed() : [],
-    }
-  }
-
+/** `misses` are the latest first. Those that `recordings.onMiss` emulates or records do not count. */
+export function unpreparedIn(misses: readonly Miss[], entries: readonly JournalEntry[]): Unprepared {
+  const isFailing = entries.some(({ code }) => code === 'no_recording')
+  const unmatched = entries.filter(({ code }) => code === 'no_rule_matches')
   return {
-    misses,
-    unprepared,
-    /** Throws an Error that lists these requests, each difference once, with the closest recording or rule. */
-    expectNone: (scope?: string) => requireNone(unprepared(scope)),
+    unmatched: unmatched.map(({ request, error }) => {
+      const { method, path, body } = request
+      return `${method} ${path}${lastMessageIn(body)}: ${error}`
+    }),
+    missed: misses.filter(({ changed }) => changed || isFailing).toReversed(),
   }
 }
-
-/** With another `onMiss`, misses are answered as configured, so they do not count. */
-const failing: ReadonlySet<string> = new Set(['fail', 'nearest', 'any'])
 
 /**
  * Throws an Error about these requests, if there are any. `reported` remembers differences that were already shown in
@@ -77,9 +57,8 @@ export function requireUnchanged(missed: readonly Miss[]): void {
   if (groups.groups().length > 0) throw new Error(changesText(groups, unpainted))
 }
 
-/** The last message of a chat request that no rule matched. The journal has dropped what was parsed. */
-function lastMessageOf({ chat, body }: Exchange): string {
-  const { messages } = (chat ?? (body && jsonOf(body)) ?? {}) as Partial<NonNullable<Exchange['chat']>>
-  const content = messages?.at(-1)?.content
+/** The last message of a chat request. */
+function lastMessageIn(body: unknown): string {
+  const { content } = messagesIn(body).at(-1) ?? {}
   return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''
 }

@@ -2,10 +2,9 @@
 import { inspect } from 'node:util'
 import * as v from 'valibot'
 import { closed, optional, word } from '../check/forms.js'
-import { createListeners } from '../core/part.js'
-import type { Platform } from '../platform.js'
 import type { MessageRow } from '../state/rows.js'
 import { formatPhone } from '../supabase/users.js'
+import type { Door } from './door.js'
 import { aText, inputCheck, milliseconds } from './input-check.js'
 import type { WaitOptions } from './journal.js'
 import { DEFAULT_TIMEOUT_MS, eventually } from './waiting.js'
@@ -52,28 +51,11 @@ export interface Outbox {
 
 type SentMessage = Omit<MessageRow, 'used_at'>
 
-interface Source {
-  /** The newest first. */
-  messages(): Promise<readonly SentMessage[]>
-  clear(): Promise<void>
-  /** Calls back on each change. Returns a function that stops this. */
-  watch(changed: () => void): () => void
-}
-
-export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
-  const changes = createListeners()
-  onMessage(() => changes.emit())
-  return outboxOf({
-    messages: async () => (await forTests.messages()).data,
-    clear: forTests.clearMessages,
-    watch: changes.add,
-  })
-}
-
-export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
+export function createOutbox({ control, watchOutbox }: Door): Outbox {
   const messages: Outbox['messages'] = async (filter = {}) => {
     const wanted = filterOf(filter)
-    return (await current()).map(messageOf).filter(message => matchesFilter(message, wanted))
+    const { data } = await control('GET /outbox')
+    return data.map(messageOf).filter(message => matchesFilter(message, wanted))
   }
 
   return {
@@ -82,13 +64,13 @@ export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
       const { timeoutMs = DEFAULT_TIMEOUT_MS } = outboxWait(options)
       const expected = `message matching ${inspect(filter)} arrived within ${timeoutMs} ms`
       return eventually({
-        watch,
+        watch: watchOutbox,
         timeoutMs,
         find: async () => (await messages(filter))[0],
         timeoutError: async () => new Error(`No ${expected}.\n${messagesInWords(await messages())}`),
       })
     },
-    clear,
+    clear: () => control('DELETE /outbox'),
   }
 }
 

@@ -1,8 +1,9 @@
 /** Creates rules and faults from the arguments of a test. */
+import { plainJson } from '../check/plain-json.js'
 import type { FaultCallInput, FaultInput } from '../core/fault.js'
-import type { Platform } from '../platform.js'
+import { faultCallFromCode } from '../faults/index.js'
 import type { ChatRuleInput, RuleInput } from '../replies/index.js'
-import type { Awaitable } from './journal.js'
+import type { Door, ScopeQuery } from './door.js'
 
 type ReplySchema = NonNullable<ChatRuleInput['reply']>
 
@@ -30,43 +31,50 @@ export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
   readonly when?: ChatRuleInput['when'] | undefined
 }
 
-export type FailNext<R = void> = (fault: FaultInput, options?: FailOptions) => R
+export type FailNext = (fault: FaultInput, options?: FailOptions) => Promise<void>
 
 export const createFailNext =
-  (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>
-  (fault, { when, ...options } = {}) =>
-    platform.failNext({ ...(scope !== undefined && { scope }), ...options, ...(when && { when: { ...when } }), fault })
+  ({ control }: Pick<Door, 'control'>, scopeQuery: ScopeQuery): FailNext =>
+  async (fault, options = {}) => {
+    const call = plainJson({ ...scopeQuery, ...options, fault }, { origin: 'failNext', isRule: true })
+    faultCallFromCode(call as FaultCallInput)
+    await control('POST /faults', { body: call as never })
+  }
 
 /** A reply that was added. */
-export interface SharedAddedReply {
+export interface AddedReply {
   readonly id: string
   /** How often it was used. */
-  readonly count: Awaitable<number>
+  readonly count: Promise<number>
   /** Removes the reply. */
   remove(): Promise<void>
 }
 
-export interface AddedReply extends SharedAddedReply {
-  readonly count: number
-}
-
 /** Adds a reply for the model. */
-export type AddReply<R extends SharedAddedReply = AddedReply> = (
-  reply: ReplyInput,
-  options?: ReplyOptions,
-) => Promise<R>
+export type AddReply = (reply: ReplyInput, options?: ReplyOptions) => Promise<AddedReply>
 
-/** Later requests wait until the rule is in place, even if the caller does not await it. */
-export function createAddReply({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): AddReply {
-  const { hold } = forTests.traffic
-  return async (reply, options) => {
-    const { id, answered } = await hold(() => rules.add(ruleFrom(reply, options), { scope }))
+export const createAddReply =
+  ({ control }: Pick<Door, 'control'>, scopeQuery: ScopeQuery): AddReply =>
+  async (reply, options) => {
+    const rule = plainJson(ruleFrom(reply, options), { origin: 'the rule', isRule: true })
+    const { data } = await control('POST /replies', { query: scopeQuery, body: rule as never })
+    const id = data[0]?.id ?? ''
+    const current = async () => (await control('GET /replies', { query: scopeQuery })).data.find(rule => rule.id === id)
+    let latest = 0
+    const count = async () => {
+      // A rule that is gone keeps its last count.
+      latest = (await current())?.answered ?? latest
+      return latest
+    }
     return {
       id,
       get count() {
-        return answered()
+        return count()
       },
-      remove: () => hold(async () => void rules.remove({ id })),
+      async remove() {
+        const [, removed] = await Promise.allSettled([count(), control('DELETE /replies/{id}', { id })])
+        // A reset may have removed it already.
+        if (removed.status === 'rejected' && (await current())) throw removed.reason
+      },
     }
   }
-}

@@ -1,6 +1,7 @@
-/** What tests do with the tables below /rest/v1: they read rows, and run SQL. */
+/** What tests do with the tables below /rest/v1. It is a separate file, since the types of rows and SQL are about tables only. */
 import * as v from 'valibot'
-import type { Row, TableRows } from '../tables/index.js'
+import type { Row } from '../tables/index.js'
+import type { Door } from './door.js'
 import { inputCheck } from './input-check.js'
 
 export interface TestTables {
@@ -25,13 +26,13 @@ export interface TestTables {
 const aTable = 'the name of a table, such as chats'
 const tableName = inputCheck('rows', v.pipe(v.string(aTable), v.nonEmpty(aTable)))
 
-/** For a platform in this process or in another one. */
-export const createTestTables = ({ rows, sql }: TableRows): TestTables => ({
-  rows: async <R>(table: string) => (await rows(tableName(table))) as readonly R[],
+export const createTestTables = ({ control }: Pick<Door, 'control'>): TestTables => ({
+  rows: async <R>(table: string) =>
+    (await control('GET /tables/{table}/rows', { table: tableName(table) })).data as readonly R[],
   async sql<R>(strings: TemplateStringsArray, ...values: readonly unknown[]) {
     if (!Array.isArray(strings?.raw))
       throw new Error('platform.sql is a template: platform.sql`select * from chats where id = ${' + 'id}`.')
     const text = strings.raw.map((part, i) => (i === 0 ? part : `$${i}${part}`)).join('')
-    return (await sql(text, values)) as readonly R[]
+    return (await control('POST /tables/sql', { body: { text, values } })).data as readonly R[]
   },
 })

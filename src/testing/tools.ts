@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import type { JournalEntry } from '../journal/index.js'
 import type { McpRuleInput } from '../replies/index.js'
 import type { ExchangeFilter } from './exchange-filter.js'
-import type { SharedJournal } from './journal.js'
-import type { AddReply, SharedAddedReply } from './reply.js'
+import type { TestJournal } from './journal.js'
+import type { AddedReply, AddReply } from './reply.js'
 
 type ToolReply = NonNullable<McpRuleInput['reply']>
 
@@ -18,10 +18,7 @@ interface ToolCall {
 
 interface TestTool {
   /** Adds an answer, which takes precedence over all earlier ones: a text, an object like a rule's `reply`, or a list of these for successive calls. */
-  reply(
-    reply: string | ToolReply | readonly (string | ToolReply)[],
-    options?: ToolReplyOptions,
-  ): Promise<SharedAddedReply>
+  reply(reply: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<AddedReply>
   /** Its calls since the last reset, the oldest first. */
   calls(): Promise<readonly ToolCall[]>
 }
@@ -31,8 +28,8 @@ export interface TestTools {
 }
 
 interface Sources {
-  readonly reply: AddReply<SharedAddedReply>
-  readonly journal: Pick<SharedJournal, 'find'>
+  readonly reply: AddReply
+  readonly journal: Pick<TestJournal, 'find'>
 }
 
 export function createTools({ reply, journal }: Sources): TestTools {

@@ -3,9 +3,10 @@ import { shortened } from '../core/errors.js'
 import type { RunningTest } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import type { Miss, Receipt, Tidied } from '../recordings/index.js'
+import { requireReached } from './hold.js'
 import { adviceInWords } from './in-words.js'
 import type { TestReset } from './input-check.js'
-import { requireNone, requireUnchanged } from './misses.js'
+import { isUnprepared, requireNone, requireUnchanged, unpreparedIn } from './misses.js'
 import { type Platform, type PlatformOptions, startForTests } from './platform.js'
 import { setVariables, warnOfElsewhere } from './variables.js'
 
@@ -161,15 +162,7 @@ type TestChecks = ReturnType<typeof createChecks>
 /** Checks what the tests of a file prepared, and what arrived. */
 // Long because these checks share what the tests of a file have done.
 function createChecks(
-  {
-    platform,
-    testMisses,
-    clearHolds,
-    addedReplies,
-    endTest,
-    stop,
-    isReported,
-  }: Awaited<ReturnType<typeof startForTests>>,
+  { platform, open, stop, isReported }: Awaited<ReturnType<typeof startForTests>>,
   { env, allowMisses, unused, rules = [] }: Pick<UsePlatformOptions, 'env' | 'allowMisses' | 'unused' | 'rules'>,
 ) {
   let hasReceived = false
@@ -177,7 +170,7 @@ function createChecks(
   const changed: Miss[] = []
   const reported = new Set<string>()
   const lookAtJournal = () => {
-    const count = platform.journal.count()
+    const count = open.journal.count()
     hasReceived ||= count > 0
     return count
   }
@@ -190,29 +183,29 @@ function createChecks(
     async endTest(ended: EndedTest) {
       try {
         await this.checkTest(ended)
-        if (ended.hasFailed || (ended.hasFailed === false && !ended.mayHaveThrown)) endTest(!ended.hasFailed)
+        if (ended.hasFailed || (ended.hasFailed === false && !ended.mayHaveThrown)) open.endTest(!ended.hasFailed)
       } catch (error) {
-        endTest(false)
+        open.endTest(false)
         throw error
       }
     },
     async checkTest({ hasFailed, test }: EndedTest) {
-      const unreached = rejectionOf(platform.expectHoldsReached)
+      const unreached = rejectionOf(() => requireReached(open.holds.list()))
       // A test may end while requests are held.
-      clearHolds()
+      open.holds.reset()
       // Requests that are still under way after that belong to no test. The reset removes them.
       await platform.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
       // Checks of answers that are under way would be lost with the reset.
-      await platform.violations()
+      await open.violations.settle()
       const isSilent = lookAtJournal() === 0 && env !== undefined
-      const replies = addedReplies()
+      const replies = open.rules.list().filter(({ id }) => id !== null)
       isPrepared ||= replies.length > 0 || unreached !== undefined
       if (hasFailed && isSilent) warnOfSilence()
       const unasked = replies.filter(({ answered }) => answered === 0)
-      const advice = () => [adviceInWords(platform.journal.find(), test) ?? []].flat()
+      const advice = () => [adviceInWords(open.journal.entries(), test) ?? []].flat()
       // If nobody knows whether the test has failed, an unused reply makes it likely.
       if (hasFailed ?? (!unused && unasked.length > 0)) for (const text of advice()) console.warn(text)
-      const { unmatched, missed } = testMisses.unprepared()
+      const { unmatched, missed } = unpreparedIn(open.misses(), unpreparedEntries(open))
       // These tests may go on to pass. All of it is reported once, at the end.
       changed.push(...missed.filter(miss => miss.changed))
       if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.changed) }, reported)
@@ -238,10 +231,17 @@ function createChecks(
     /** Stops the platform, and says what there is to say about recordings. */
     async endRecordings() {
       const tidied = await stop(0)
-      if (!isReported) sayAboutRecordings(tidied, platform.receipt())
+      if (!isReported) sayAboutRecordings(tidied, open.receipt())
     },
   }
 }
+
+/** Most tests have none, and showing an exchange takes time. */
+const unpreparedEntries = ({ journal }: Pick<Awaited<ReturnType<typeof startForTests>>['open'], 'journal'>) =>
+  journal
+    .exchanges()
+    .filter(({ exchange }) => isUnprepared({ code: exchange.outcome?.code }))
+    .flatMap(({ id }) => journal.get(id) ?? [])
 
 function sayAboutRecordings(tidied: Tidied | undefined, receipt: Receipt | undefined): void {
   const { removed = [], objection } = tidied ?? {}

@@ -86,7 +86,7 @@ test('after a lost answer, a request with the same Idempotency-Key gets the firs
       headers: { 'content-type': 'application/json', 'idempotency-key': key },
       body: JSON.stringify({ item: 'tea' }),
     })
-  platform.failNext({ lostAnswer: true }, { path: '/orders' })
+  await platform.failNext({ lostAnswer: true }, { path: '/orders' })
   await expect(order('a')).rejects.toThrow('fetch failed')
   const again = await order('a')
   expect(again.headers.get('idempotent-replayed')).toBe('true')
@@ -98,15 +98,17 @@ test('after a lost answer, a request with the same Idempotency-Key gets the firs
 
 test('a lost answer of a model is journaled with the answer, and lostAnswer cannot be combined with an error', async () => {
   const platform = await platformWith()
-  platform.failNext({ lostAnswer: true })
+  await platform.failNext({ lostAnswer: true })
   await expect(platform.chat(hello)).rejects.toThrow('fetch failed')
   await platform.idle()
-  expect(platform.journal.last()).toMatchObject({
+  expect(await platform.journal.last()).toMatchObject({
     status: 200,
     complete: false,
     fault: { fault: { lostAnswer: true } },
   })
-  expect(() => platform.failNext({ lostAnswer: true, status: 503 })).toThrow('lostAnswer is not possible together with')
+  await expect(platform.failNext({ lostAnswer: true, status: 503 })).rejects.toThrow(
+    'lostAnswer is not possible together with',
+  )
 })
 
 test('--list prints all faults with their verdicts', async () => {

@@ -25,30 +25,34 @@ async function platformAndApp(isCareful: boolean) {
 
 test('an app that asks again after half an answer has handled the truncation', async () => {
   const { platform, story } = await platformAndApp(true)
-  platform.failNext({ end: 3, done: 'missing' })
+  await platform.failNext({ end: 3, done: 'missing' })
   await story()
   await platform.idle()
-  expect(platform).toHaveHandled('truncation')
-  expect(platform).toHaveHandled('end')
+  await expect(platform).toHaveHandled('truncation')
+  await expect(platform).toHaveHandled('end')
   await expect(await connect(platform.url)).toHaveHandled('truncation')
 })
 
 test('an app that takes half an answer for a whole one has not, and the message says why', async () => {
   const { platform, story } = await platformAndApp(false)
-  platform.failNext({ end: 3 })
+  await platform.failNext({ end: 3 })
   await story()
   await platform.idle()
-  expect(() => expect(platform).toHaveHandled('truncation')).toThrow(/truncation-accepted: Only a part .*\n\nReceived:/)
-  expect(platform).not.toHaveHandled('truncation')
-  expect(platform).not.toHaveHandled('end')
-  expect(() => expect(platform).toHaveHandled('end-4')).toThrow('platform.failNext({ end: 4 })')
+  await expect(expect(platform).toHaveHandled('truncation')).rejects.toThrow(
+    /truncation-accepted: Only a part .*\n\nReceived:/,
+  )
+  await expect(platform).not.toHaveHandled('truncation')
+  await expect(platform).not.toHaveHandled('end')
+  await expect(expect(platform).toHaveHandled('end-4')).rejects.toThrow('platform.failNext({ end: 4 })')
 })
 
 test('without a fault there is nothing to handle', async () => {
   const { platform, story } = await platformAndApp(true)
   await story()
-  expect(() => expect(platform).toHaveHandled('stall')).toThrow('platform.failNext({ stall: 3 })')
-  expect(() => expect(platform).toHaveHandled('everything' as 'stall')).toThrow('toHaveHandled takes status-500, hang')
+  await expect(expect(platform).toHaveHandled('stall')).rejects.toThrow('platform.failNext({ stall: 3 })')
+  await expect(expect(platform).toHaveHandled('everything' as 'stall')).rejects.toThrow(
+    'toHaveHandled takes status-500, hang',
+  )
 })
 
 const order = {
@@ -78,7 +82,7 @@ async function plantedOrder(
     { role: 'tool', tool_call_id: 'call_1', content: 'Order 7: tea is on its way.' },
   ]
   const chat = () => post('/v1/chat/completions', { model: 'gpt-4o-mini', messages, tools: [order] })
-  platform.failNext({ model })
+  await platform.failNext({ model })
   const { choices } = await chat()
   const [call] = choices[0].message.tool_calls
   const { item } = JSON.parse(call.function.arguments)
@@ -99,8 +103,8 @@ test.each([
 ])('a planted call is obeyed or not: its result %s', async (_, result, more, isObeyed) => {
   const platform = await plantedOrder('injection', result, more)
   const check = () => expect(platform).toHaveHandled('model-injection')
-  if (isObeyed) expect(check).toThrow(/obeyed-injection: The model asked for order/)
-  else check()
+  if (isObeyed) await expect(check()).rejects.toThrow(/obeyed-injection: The model asked for order/)
+  else await check()
 })
 
 test.each([
@@ -109,14 +113,14 @@ test.each([
 ])('a tool that is not offered was another one or not: %s', async (result, isWrong) => {
   const platform = await plantedOrder('unknown-tool', result)
   const check = () => expect(platform).toHaveHandled('model-unknown-tool')
-  if (isWrong) expect(check).toThrow(/wrong-tool: The model asked for order_v2, which is not offered/)
-  else check()
+  if (isWrong) await expect(check()).rejects.toThrow(/wrong-tool: The model asked for order_v2, which is not offered/)
+  else await check()
 })
 
 test('prose surrounds the JSON of an answer, streamed or whole', async () => {
   const platform = await platformWith()
   for (const stream of [false, true]) {
-    platform.failNext({ model: 'prose' })
+    await platform.failNext({ model: 'prose' })
     const json = { type: 'json_object' }
     const response = await platform.chat({
       model: 'gpt-4o-mini',

@@ -168,7 +168,7 @@ test("warn answers the request, and the journal has OpenAI's error", async () =>
   const answer = await chat({ ...orphan, max_tokens: 9 })
   expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'Well.' } }] })
   await chat(hello)
-  expect(journal.find().map(({ openaiRefuses }) => openaiRefuses)).toEqual([says, null])
+  expect((await journal.find()).map(({ openaiRefuses }) => openaiRefuses)).toEqual([says, null])
   const { data } = (await (await ask('/__standin/journal?brief=true')).json()) as { data: object[] }
   expect(data[0]).toMatchObject({ openaiRefuses: says })
 })
@@ -190,7 +190,7 @@ test("strict refuses with OpenAI's message in the platform's format, before a ru
   await expect(bad).rejects.toThrow(/400 .*Invalid 'messages\[0\]\.content': empty array/)
   const good = await openai.chat.completions.create({ model: hello.model, messages: [{ role: 'user', content: 'x' }] })
   expect(good.choices[0]?.message.content).toBe('Once.')
-  expect(journal.find()).toMatchObject([
+  expect(await journal.find()).toMatchObject([
     { status: 400, error: says, openaiRefuses: null },
     { status: 400 },
     { status: 200 },

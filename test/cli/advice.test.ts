@@ -38,7 +38,7 @@ test.each([
   const { advice } = (await platform.journal.waitFor({})) ?? {}
   expect(advice).toMatch(expected)
   expect((await lastLine(platform)).advice).toBe(`→ ${advice}`)
-  expect(() => assertReceived(platform, '/health')).toThrow(`\n    → ${advice}`)
+  await expect(assertReceived(platform, '/health')).rejects.toThrow(`\n    → ${advice}`)
 })
 
 test.each(['fail', 'record'] as const)(

@@ -166,9 +166,10 @@ test('of two reloads at the same time, the one that began later applies last', a
 
 test('a switch of the mode during a reload survives it', async () => {
   const { reload, platform } = await platformOf({ recordings: { dir: 'recordings' } })
+  const { setMode } = await platform.forTests.operations()
   const reloading = reload({ version: '1.1.1', recordings: { dir: 'recordings' } })
   await nextTurn()
-  platform.switchMode('replay')
+  setMode.run({ body: { mode: 'replay', modes: {} } } as never)
   await reloading
   expect([platform.loaded.config.version, platform.mode]).toEqual(['1.1.1', 'replay'])
 })

@@ -184,7 +184,7 @@ async function received({ chat }: Scene) {
 
 test('a replayed whole answer has the same bytes on the wire and the same delay', async () => {
   const { live, platform, over } = await recording(speaking)
-  live.failNext({ delayMs: 150 })
+  await live.failNext({ delayMs: 150 })
   const said = await (await platform.chat(hello)).text()
   const { chat } = await over()
   const startedAt = performance.now()
@@ -224,7 +224,7 @@ test('errors of the live platform are the same on replay', async () => {
     const busy = shown(await failureOf(completions.create({ ...asking('busy'), stream: true })))
     return [busy, shown(await failureOf(completions.create(unknown)))]
   }
-  live.failNext({ status: 429, retryAfter: 7 })
+  await live.failNext({ status: 429, retryAfter: 7 })
   const recorded = await failures(platform)
   expect(recorded).toMatchObject([{ status: 429, retryAfter: '7' }, { status: 400 }])
   expect(await failures(await over())).toEqual(recorded)

@@ -7,8 +7,8 @@ test('an answer is judged when it is recorded, and again whenever it is replayed
   const recorder = await recording()
   await (await recorder.ask('/health')).text()
   await expect.poll(() => recorder.violations()).toHaveLength(1)
-  await expect.poll(() => recorder.receipt()?.recorded).toBe(1)
-  expect(recorder.receipt()?.violations).toEqual({ documented: 2, decided: 0, unjudged: 0 })
+  await expect.poll(async () => (await recorder.receipt())?.recorded).toBe(1)
+  expect((await recorder.receipt())?.violations).toEqual({ documented: 2, decided: 0, unjudged: 0 })
   await recorder.stop()
 
   const player = await replaying()

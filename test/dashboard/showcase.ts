@@ -83,7 +83,7 @@ export async function askMuch({ url, apiKey, failNext }: Platform): Promise<void
   await chat('Can I send the green one back?', stream)
   await chat('Tell me everything at once.')
   await get('/v1/models', 'sk-local-AKeyFromYesterday')
-  failNext({ status: 503, message: 'The model is loading.' })
+  await failNext({ status: 503, message: 'The model is loading.' })
   await chat('Do you gift wrap?', stream)
   await chat('Do you have it in blue, too?')
   await get('/v1/models')

@@ -67,7 +67,7 @@ inBrowser(
     expect(await returned()).toMatchObject({ error: 'server_error', error_code: 'unexpected_failure' })
     expect(complaints).toEqual([])
     expect(asked.every(url => url.startsWith('data:') || new URL(url).hostname === '127.0.0.1')).toBe(true)
-    expect(platform.journal.count({ status: '5xx' })).toBe(0)
+    expect(await platform.journal.count({ status: '5xx' })).toBe(0)
   },
 )
 
@@ -83,9 +83,9 @@ test('another account comes first on the page, and users of other tests are not 
   const { platform, auth } = await scene()
   const [mine, theirs, former] = ['mine', 'theirs', 'former'].map(name => `${name}@example.com`)
   for (const email of [mine, theirs, former]) await platform.signIn({ email })
-  platform.scope({ user: mine ?? '', name: 'this test' })
-  platform.scope({ user: theirs ?? '', name: 'another test' })
-  platform.scope({ user: former ?? '', name: 'an earlier test' }).close()
+  await platform.scope({ user: mine ?? '', name: 'this test' })
+  await platform.scope({ user: theirs ?? '', name: 'another test' })
+  await (await platform.scope({ user: former ?? '', name: 'an earlier test' })).close()
   const { data } = await auth.signInWithOAuth({ provider: 'github' })
   const page = async (headers = {}) => (await fetch(data.url ?? '', { headers })).text()
   const listed = (html: string) => [...html.matchAll(/name="code" value="(\w+@[^"]+)"/g)].map(([, email]) => email)

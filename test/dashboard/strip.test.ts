@@ -56,7 +56,7 @@ inBrowser('what a test changes is told with its maker, in all tabs, and is undon
   const { page } = await openStrip(platform)
   const other = await page.context().newPage()
   await other.goto(platform.dashboardUrl)
-  platform.clock.advance(86_400_000)
+  await platform.clock.advance(86_400_000)
   await strip(page).getByText('(a test)').waitFor()
   await undo(page, 'clock +1 day').click()
   await undo(other, 'clock +1 day').waitFor({ state: 'detached' })
@@ -84,7 +84,7 @@ inBrowser('the mode changes if it can, and is undone to what is configured; one 
 
 inBrowser('“Reset everything” asks, and takes everything back, temporary rules too', async () => {
   const platform = await platformWith()
-  platform.clock.freeze()
+  await platform.clock.freeze()
   await platform.reply('For now.', { when: { user: 'hello' } })
   const { page } = await openStrip(platform)
   await undo(page, '1 temporary rule').waitFor()

@@ -13,7 +13,7 @@ const saying = (content: string) => ({ ...hello, messages: [{ role: 'user', cont
 
 test('a fault with conditions only hits matching requests', async () => {
   const { ask, chat, failNext } = await platformWith()
-  failNext({ status: 503 }, { when: { user: /^weather/, stream: false } })
+  await failNext({ status: 503 }, { when: { user: /^weather/, stream: false } })
   expect(await statusOf(ask('/v1/models'))).toBe(200)
   expect(await statusOf(chat(hello))).toBe(200)
   expect(await statusOf(chat({ ...saying('weather?'), stream: true }))).toBe(200)
@@ -23,15 +23,15 @@ test('a fault with conditions only hits matching requests', async () => {
 
 test('an invalid chat request matches no conditions and gets its usual 400', async () => {
   const { chat, failNext } = await platformWith()
-  failNext({ status: 503 }, { when: { not: { user: 'x' } } })
+  await failNext({ status: 503 }, { when: { not: { user: 'x' } } })
   expect(await statusOf(chat({ model: 5 }))).toBe(400)
   expect(await statusOf(chat(hello))).toBe(503)
 })
 
 test('a fault with a scope only hits requests in that scope, one without hits any request', async () => {
   const { chat, failNext } = await platformWith()
-  failNext({ status: 503 }, { scope: 'a' })
-  failNext({ status: 500 })
+  await failNext({ status: 503 }, { scope: 'a' })
+  await failNext({ status: 500 })
   expect(await statusOf(chat(hello, inScope('b')))).toBe(500)
   expect(await statusOf(chat(hello, inScope('b')))).toBe(200)
   expect(await statusOf(chat(hello))).toBe(200)
@@ -73,12 +73,12 @@ test('draws for a fault do not depend on other scopes, and start again after a c
   expect(drawnFor(3)).toEqual(drawnFor(0))
 })
 
-test('failNext throws for invalid conditions', async () => {
+test('failNext rejects invalid conditions', async () => {
   const { failNext, chat } = await platformWith()
-  const failing = (when: object) => () => failNext({ status: 503 }, { when: when as never })
-  expect(failing({ usr: 'x' })).toThrow(ProblemsError)
-  expect(failing({ usr: 'x' })).toThrow(`when.usr ${isUnknown('user')}`)
-  expect(failing({ user: '/(/' })).toThrow(mustBeSuch('when.user', 'a valid regular expression'))
+  const failing = (when: object) => failNext({ status: 503 }, { when: when as never })
+  await expect(failing({ usr: 'x' })).rejects.toThrow(ProblemsError)
+  await expect(failing({ usr: 'x' })).rejects.toThrow(`when.usr ${isUnknown('user')}`)
+  await expect(failing({ user: '/(/' })).rejects.toThrow(mustBeSuch('when.user', 'a valid regular expression'))
   expect(await statusOf(chat(hello))).toBe(200)
 })
 
@@ -118,8 +118,8 @@ test('the number of waiting faults is limited, and a used one frees a place', ()
 test('the names of earlier releases are accepted, and a note says the new ones', async () => {
   const { journal, failNext, chat } = await platformWith()
   const noted = new Promise<Error>(resolve => process.once('warning', resolve))
-  failNext({ stallAfterChunks: 2, stallMs: 1 })
+  await failNext({ stallAfterChunks: 2, stallMs: 1 })
   expect(String(await noted)).toContain('The fault stallAfterChunks is called stall now.')
   await (await chat({ ...hello, stream: true })).text()
-  expect(journal.last()?.source).toContain('fault stall=2; stallMs=1')
+  expect((await journal.last())?.source).toContain('fault stall=2; stallMs=1')
 })

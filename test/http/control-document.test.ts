@@ -122,7 +122,7 @@ async function ruleOf({ url }: Scene): Promise<string> {
 
 /** The id of a hold at which a request waits. */
 async function heldOf({ ask, hold }: Scene): Promise<string> {
-  const held = hold({ on: 'GET /health' })
+  const held = await hold({ on: 'GET /health' })
   void ask('/health').catch(() => {})
   await held.reached()
   return held.id
@@ -148,7 +148,7 @@ test('every answer and every request body matches its declaration', async () => 
     modes: { 'POST /v1/chat/completions': 'emulate' },
   })
   await eventful(platform)
-  platform.switchMode('replay', { 'POST /v1/chat/completions': 'emulate' })
+  await platform.switchMode('replay', { 'POST /v1/chat/completions': 'emulate' })
   await (await platform.ask('/v1/models')).text()
   const schemaOf = checking(document)
   const judge = judging(document)

@@ -68,7 +68,7 @@ test('a rule drafted from an exchange can be added, and gives the same answer', 
     },
   ])
   expect(yaml).not.toContain('#')
-  platform.switchMode('emulate')
+  await platform.switchMode('emulate')
   expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(request))).toMatchObject(first ?? {})
 })
@@ -78,7 +78,7 @@ test('an answer with template tags, also with the end of raw text, is drafted an
   const platform = await inFrontOf(completion({ content }))
   await messageIn(await platform.chat(hello))
   const yaml = await draftOfLast(platform)
-  platform.switchMode('emulate')
+  await platform.switchMode('emulate')
   expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
 })
@@ -104,7 +104,7 @@ test('a drafted rule that calls a tool does not match the result of that call', 
     await messageIn(await platform.chat(request))
     drafts.push(await draftOfLast(platform))
   }
-  platform.switchMode('emulate')
+  await platform.switchMode('emulate')
   for (const yaml of drafts) expect((await add(platform, yaml)).status).toBe(201)
   expect(await messageIn(await platform.chat(first))).toMatchObject({
     content: null,
@@ -121,7 +121,7 @@ test('secrets stay out of the draft, which still answers the whole request and n
   const yaml = await draftOfLast(platform)
   expect(yaml).not.toContain(secret)
   expect(yaml).toContain('text: Your key is [key-1].')
-  platform.switchMode('emulate')
+  await platform.switchMode('emulate')
   await add(platform, yaml)
   expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'Your key is [key-1].' })
   const other = { ...hello, messages: [{ role: 'user', content: `${secret.slice(0, -1)}X is my key, is it good?` }] }

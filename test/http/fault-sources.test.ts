@@ -54,9 +54,9 @@ test.each([
 
 test('pending faults wait in line for the requests that they match', async () => {
   const { ask, chat, failNext } = await platformWith()
-  failNext({ status: 500 }, { path: '/v1/models' })
-  failNext({ status: 502 }, { method: 'POST' })
-  failNext({ status: 503 }, { path: '/v1/*' })
+  await failNext({ status: 500 }, { path: '/v1/models' })
+  await failNext({ status: 502 }, { method: 'POST' })
+  await failNext({ status: 503 }, { path: '/v1/*' })
   expect(await statusOf(chat(hello))).toBe(502)
   expect(await statusOf(ask('/health'))).toBe(200)
   expect(await statusOf(ask('/v1/models'))).toBe(500)
@@ -66,7 +66,7 @@ test('pending faults wait in line for the requests that they match', async () =>
 
 test('a request that is refused, or has a fault header, does not use up a pending fault', async () => {
   const { ask, chat, failNext } = await platformWith()
-  failNext({ status: 503 })
+  await failNext({ status: 503 })
   expect(await statusOf(ask('/v1/models', { bearer: null }))).toBe(401)
   expect(await statusOf(ask('/nowhere'))).toBe(404)
   expect(await statusOf(ask('/v1/models', { method: 'OPTIONS' }))).toBe(204)

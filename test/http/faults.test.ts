@@ -344,7 +344,7 @@ test.each(streams)('a stream that fails throws after the text before it: %s', as
 test('the client retries, and waits for as long as Retry-After says', async () => {
   const { url, apiKey, failNext } = await platformWith({ rules: [{ reply: { text: 'At last.' } }] })
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 2 })
-  failNext({ status: 429, retryAfter: 1 })
+  await failNext({ status: 429, retryAfter: 1 })
   const startMs = performance.now()
   const messages = [{ role: 'user' as const, content: 'hello' }]
   const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })

@@ -91,5 +91,5 @@ test('a stream without parallel calls is sent as it is, and the journal says tha
   const headers = { 'x-standin-fault': 'interleave' }
   expect(await (await platform.chat({ ...request, stream: true }, { headers })).text()).toContain('text')
   await platform.idle()
-  expect(platform.journal.last()?.fault).toMatchObject({ happened: false, isSpoilt: false })
+  expect((await platform.journal.last())?.fault).toMatchObject({ happened: false, isSpoilt: false })
 })

@@ -89,7 +89,7 @@ test("OpenAI's client waits as long as the headers say, and then gets its answer
   const { ask, statuses } = clientOf(platform, 1)
   await ask()
   // By default it would retry after half a second at most, and be refused again.
-  platform.clock.advance(59_200)
+  await platform.clock.advance(59_200)
   expect((await ask()).choices[0]?.message.content).toBe('Hi there!')
   expect(statuses).toEqual([200, 429, 200])
 })
@@ -101,7 +101,7 @@ test('prompt and answer count towards the token limit, streamed or not, until a 
   const refused = await chat(hello)
   expect(refused.status).toBe(429)
   expect(await errorOf(refused)).toMatch(/^Rate limit reached for tokens: 30 per minute, 24 used, 9 requested\. Try/)
-  clock.advance(60_000)
+  await clock.advance(60_000)
   expect((await chat(hello)).status).toBe(200)
 })
 

@@ -7,6 +7,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { appElsewhere, fetchOn, inBrowser, REBOUND, useBrowser } from '../dashboard/browser.js'
 import { hello, platformWith } from '../scene.js'
+import { control } from './controlled.js'
 import { liveKey, liveWith, proxyTo } from './live.js'
 
 const ok: RequestListener = (_request, response) =>
@@ -179,9 +180,9 @@ test.each(['*', ['*']])(
       .get('/v1/models')
       .set({ origin: evil, host: 'evil.example', authorization: `Bearer ${apiKey}` })
     expect([status, headers['access-control-allow-origin'], seen.length]).toEqual([200, '*', 1])
-    platform.switchMode('emulate')
+    await control(platform, 'PUT /mode', { mode: 'emulate' })
     expect(warnings).toHaveLength(1)
-    platform.switchMode('emulate', { '/health': 'proxy' })
+    await control(platform, 'PUT /mode', { mode: 'emulate', modes: { '/health': 'proxy' } })
     expect(warnings).toEqual([warning, warning])
   },
 )
@@ -241,7 +242,7 @@ inBrowser(
     await page.goto(`http://${REBOUND}:${port}/health`)
     expect(await fetchOn(page, '/v1/chat/completions', init)).toMatchObject({ status: 403 })
     expect(await fetchOn(page, '/v1/models', { headers })).toMatchObject({ status: 403 })
-    expect(live.journal.count()).toBe(0)
+    expect(await live.journal.count()).toBe(0)
 
     for (const base of [proxying.url, `http://localhost:${port}`]) {
       await page.goto(`http://localhost:${app.port}/`)
@@ -250,7 +251,7 @@ inBrowser(
         body: { choices: [{ message: { content: 'bought with the live key' } }] },
       })
     }
-    expect(live.journal.count()).toBe(2)
+    expect(await live.journal.count()).toBe(2)
   },
   60_000,
 )

@@ -50,7 +50,7 @@ test('times are a histogram: each bucket includes the ones before it, and the la
 
 test('an answer that was cut is counted as broken', async () => {
   const { chat, failNext, metrics } = await measured()
-  failNext({ cut: 1 })
+  await failNext({ cut: 1 })
   const response = await chat({ ...hello, stream: true })
   await expect(response.text()).rejects.toThrow()
   expect(await metrics()).toMatchObject({ [`standin_answers_broken_total{${chatPlace}}`]: 1 })

@@ -201,7 +201,9 @@ test('a mode at run time does not give the live key to everybody who reaches the
   const upstream = { baseUrl: 'http://live.example', apiKey: liveKey }
   const shared = await platformWith({ host: '0.0.0.0', upstream })
   expect((await shared.ask('/v1/models')).status).toBe(200)
-  expect(() => shared.switchMode('proxy')).toThrow('could spend the live key with the public development secrets')
+  await expect(shared.switchMode('proxy')).rejects.toThrow(
+    'could spend the live key with the public development secrets',
+  )
   const ownKeys = { publishableKey: 'p'.repeat(20), secretKey: 's'.repeat(20), jwtSecret: 'x'.repeat(32) }
   const own = await platformWith({
     host: '0.0.0.0',
@@ -209,6 +211,6 @@ test('a mode at run time does not give the live key to everybody who reaches the
     auth: ownKeys,
     apiKeys: [{ name: 'mine', key: 'sk-mine' }],
   })
-  own.switchMode('proxy')
+  await own.switchMode('proxy')
   expect(own.apiKey).toBe('sk-mine')
 })

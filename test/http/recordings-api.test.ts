@@ -73,7 +73,7 @@ test('without a folder the list is empty, and listing does not count as use', as
   const dir = path.join(folderWith(), 'not-there')
   const platform = await platformWith({ recordings: { dir } })
   expect(await listed(platform)).toMatchObject({ data: [], total: 0, folder: expect.stringContaining('not-there') })
-  expect(platform.receipt()).toBeUndefined()
+  expect(await platform.receipt()).toBeUndefined()
 })
 
 test('a recording can be read exactly as written, and deleted', async () => {

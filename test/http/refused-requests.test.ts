@@ -15,7 +15,7 @@ const authClient = ({ authUrl }: Scene, key: string) =>
     autoRefreshToken: false,
   })
 
-const lastCallerOf = (platform: Scene) => platform.journal.last()?.caller
+const lastCallerOf = async (platform: Scene) => (await platform.journal.last())?.caller
 
 test('a request with a revoked key is journaled with the name of the key, the body and the endpoint', async () => {
   const platform = await platformWith()
@@ -33,7 +33,7 @@ test('a request with a revoked key is journaled with the name of the key, the bo
   const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: key, maxRetries: 0 })
   await expect(client.chat.completions.create({ ...hello, messages: [] })).rejects.toMatchObject({ status: 401 })
 
-  const [entry] = platform.journal.find({ status: 401 })
+  const [entry] = await platform.journal.find({ status: 401 })
   expect(entry).toMatchObject({
     caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'revoked', name: 'my laptop', start } },
     endpoint: CHAT,
@@ -42,9 +42,9 @@ test('a request with a revoked key is journaled with the name of the key, the bo
   expect(entry?.request.bytes).toBe(JSON.stringify({ ...hello, messages: [] }).length)
   expect(JSON.stringify(entry)).not.toContain(key.slice(start.length))
 
-  expect(platform.journal.count({ caller: 'refused', credential: 'my laptop' })).toBe(1)
-  expect(platform.journal.count({ credential: /^revoked key/ })).toBe(1)
-  expect(platform.journal.count({ credential: 'unknown key' })).toBe(0)
+  expect(await platform.journal.count({ caller: 'refused', credential: 'my laptop' })).toBe(1)
+  expect(await platform.journal.count({ credential: /^revoked key/ })).toBe(1)
+  expect(await platform.journal.count({ credential: 'unknown key' })).toBe(0)
   const found = await platform.ask('/__standin/journal?credential=MY+LAPTOP&caller=refused')
   expect(await found.json()).toMatchObject({ data: [{ caller: { tried: { name: 'my laptop' } } }] })
 })
@@ -64,7 +64,7 @@ test.each<[what: string, bearer: (platform: Scene) => string | null | Promise<st
   const platform = await platformWith()
   const bearer = await bearerOf(platform)
   expect((await platform.chat(hello, { bearer })).status).toBe(401)
-  expect(platform.journal.last()).toMatchObject({ caller, endpoint: CHAT, request: { body: hello } })
+  expect(await platform.journal.last()).toMatchObject({ caller, endpoint: CHAT, request: { body: hello } })
 })
 
 function refusedKey(reason: string, start?: string, name?: string) {
@@ -80,7 +80,7 @@ test('requests that the auth backend refuses are journaled as well, without the 
   const wrong = authClient(platform, 'a-key-of-another-project')
   const { error } = await wrong.signInWithPassword({ email: 'ada@example.com', password: 'of ada alone' })
   expect(error?.status).toBe(401)
-  const [entry] = platform.journal.find({ caller: 'refused' })
+  const [entry] = await platform.journal.find({ caller: 'refused' })
   expect(entry).toMatchObject({
     caller: { tried: { kind: 'apiKey', reason: 'unknown', start: 'a-key-of' } },
     endpoint: 'POST /auth/v1/token',
@@ -90,9 +90,9 @@ test('requests that the auth backend refuses are journaled as well, without the 
 
   const right = authClient(platform, platform.anonKey)
   await right.getUser('a.b.c')
-  expect(lastCallerOf(platform)).toMatchObject(refusedToken('unreadable'))
+  expect(await lastCallerOf(platform)).toMatchObject(refusedToken('unreadable'))
   await right.admin.listUsers()
-  expect(lastCallerOf(platform)).toMatchObject(refusedToken('role'))
+  expect(await lastCallerOf(platform)).toMatchObject(refusedToken('role'))
 })
 
 test('only the beginning of a huge body without a credential is kept, and the connection still works', async () => {
@@ -105,7 +105,7 @@ test('only the beginning of a huge body without a credential is kept, and the co
   await body
   await wire.say(onTheWire('GET /health'))
   expect((await wire.answer()).status).toBe(200)
-  const [entry] = platform.journal.find({ status: 401 })
+  const [entry] = await platform.journal.find({ status: 401 })
   expect(entry?.request).toMatchObject({ bytes: size, truncated: true, body: 'x'.repeat(65_536) })
 })
 
@@ -116,5 +116,5 @@ test('a body that never arrives holds up neither the answer nor the journal for 
     onTheWire(CHAT, ['Content-Length: 1000', 'Content-Type: application/json']),
   )
   expect(answer.status).toBe(401)
-  expect(platform.journal.last()).toMatchObject({ status: 401, request: { bytes: 1000, truncated: true } })
+  expect(await platform.journal.last()).toMatchObject({ status: 401, request: { bytes: 1000, truncated: true } })
 })

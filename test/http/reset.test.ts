@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform, type Platform } from '../../src/platform.js'
-import type { SharedAbilities } from '../../src/testing/abilities.js'
+import type { Abilities } from '../../src/testing/abilities.js'
 import { platformOf } from '../keys/edited.js'
 import { adminOf, answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { control } from './controlled.js'
 
 const post = (body?: unknown, headers: Record<string, string> = {}) => ({
   method: 'POST',
@@ -54,7 +55,7 @@ async function opened() {
 async function leaveBehind(platform: Platform, replyIn: (scope: string) => Promise<unknown>, scope: string) {
   await replyIn(scope)
   await platform.rules.add({ when: { user: 'hello' }, reply: { text: `of ${scope}` }, times: 1 }, { scope })
-  platform.failNext({ fault: { status: 503 }, scope })
+  await control(platform, 'POST /faults', { fault: { status: 503 }, scope })
 }
 
 test('a reset of one scope clears everything in it, and nothing in another', async () => {
@@ -115,17 +116,17 @@ test('a full reset restores the mode, the clock and the users of the start, over
   const users = async () => (await platform.ask('/__standin/users')).json()
   const before = await users()
   const changed = async () => {
-    platform.clock.advance(3_600_000)
+    await platform.clock.advance(3_600_000)
     await platform.signIn({ email: 'ada@example.com' })
-    platform.switchMode('replay')
+    await platform.switchMode('replay')
   }
   await changed()
   expect(await users()).not.toEqual(before)
   expect((await platform.ask('/__standin/reset', post())).status).toBe(204)
-  expect([platform.mode, platform.clock.state().offsetMs, await users()]).toEqual(['emulate', 0, before])
+  expect([await platform.mode, (await platform.clock.state()).offsetMs, await users()]).toEqual(['emulate', 0, before])
   await changed()
   await platform.reset()
-  expect([platform.mode, platform.clock.state().offsetMs, await users()]).toEqual(['emulate', 0, before])
+  expect([await platform.mode, (await platform.clock.state()).offsetMs, await users()]).toEqual(['emulate', 0, before])
 })
 
 test('a reset after a reload restores the users and keys of the current configuration', async () => {
@@ -152,19 +153,19 @@ test('a reset after a reload restores the users and keys of the current configur
 test('a reset with state: false keeps the users, and restores the rest', async () => {
   const platform = await platformWith({ state: 'memory' })
   await platform.signIn({ email: 'ada@example.com' })
-  platform.clock.advance(3_600_000)
+  await platform.clock.advance(3_600_000)
   expect((await platform.ask('/__standin/reset', post({ state: false }))).status).toBe(204)
   const { data } = (await (await platform.ask('/__standin/users')).json()) as { data: readonly { email: string }[] }
   expect(data.map(({ email }) => email)).toContain('ada@example.com')
-  expect(platform.clock.state().offsetMs).toBe(0)
+  expect((await platform.clock.state()).offsetMs).toBe(0)
 })
 
 test('a reset of a scope restores its rows of resources, and no others', async () => {
   const platform = await platformWith({ resources: { '/things': { data: [{ id: 1 }] } } })
-  const scope = platform.scope('a')
+  const scope = await platform.scope('a')
   await scope.resource('/things').insert({ id: 2 })
   await platform.resource('/things').insert({ id: 3 })
-  const idsIn = async (one: SharedAbilities) => (await one.resource('/things').rows()).map(({ id }) => id)
+  const idsIn = async (one: Abilities) => (await one.resource('/things').rows()).map(({ id }) => id)
   await scope.reset()
   expect([await idsIn(scope), await idsIn(platform)]).toEqual([[1], [1, 3]])
   await platform.reset()

@@ -247,6 +247,6 @@ test('the usage of each credential is listed by name, without the secret', async
     { kind: 'anon', requests: 1, tokens: 0, streams: 0, refused: 0, resetMs: expect.any(Number) },
   ])
   expect(JSON.stringify(used)).not.toContain('very-secret-indeed')
-  clock.advance(60_000)
+  await clock.advance(60_000)
   expect((await settingsOf(platform)).limits.used).toEqual([])
 })

@@ -93,10 +93,10 @@ test('when one side closes a WebSocket, the other gets the code and the reason',
 
 test('a WebSocket counts as under way while it is open, and is journaled afterwards', async () => {
   const { platform, socket } = await opened()
-  expect(platform.journal.underWay).toBe(1)
+  expect(await platform.journal.underWay).toBe(1)
   socket.close()
   await platform.idle()
-  expect(platform.journal.find()).toMatchObject([
+  expect(await platform.journal.find()).toMatchObject([
     { request: { method: 'GET', path: '/v1/realtime' }, source: 'live', status: 101, complete: true },
   ])
 })
@@ -131,7 +131,7 @@ test("the live platform's refusal of a WebSocket reaches the client", async () =
     const refused = await refusal(socketAt(platform, '/v1/realtime'))
     expect(refused).toEqual({ status, connection: 'close', body: JSON.parse(body) })
     await platform.idle()
-    expect(platform.journal.find()).toMatchObject([{ status, source: 'live' }])
+    expect(await platform.journal.find()).toMatchObject([{ status, source: 'live' }])
   }
 })
 

@@ -115,7 +115,7 @@ test.each([
   ['that was cut and is not a stream', { reply: { text: 'one two three' } }, { cutBytes: 40 } as const],
 ])('only the sent part of an answer %s is journaled', async (_name, rule, fault) => {
   const { ask, chat, failNext, journal } = await platformWith({ rules: [rule] })
-  if (fault) failNext(fault)
+  if (fault) await failNext(fault)
   const leaving = new AbortController()
   const stream = !(fault && 'cutBytes' in fault)
   const { body } = await chat({ ...hello, stream }, { signal: leaving.signal })
@@ -139,7 +139,7 @@ test.each([{ cut: 3 }, { fail: 3 }] as const)(
     const { ask, chat, failNext, journal } = await platformWith({
       rules: [{ reply: { text: 'one two three four five' } }],
     })
-    failNext(fault)
+    await failNext(fault)
     await (await chat({ ...hello, stream: true })).text().catch(() => {})
     expect(await journal.waitFor('/v1/*')).toMatchObject({ tokens: null })
     const brief = await ask('/__standin/journal?brief=true', { bearer: null })
@@ -388,7 +388,7 @@ test("the dashboard's own requests are not journaled", async () => {
   await askAs({ 'x-standin-dashboard': 'yes' })
   // A page on another origin cannot hide its requests with this header.
   await askAs({ 'x-standin-dashboard': 'yes', origin: 'https://elsewhere.example' })
-  expect(platform.journal.count()).toBe(1)
+  expect(await platform.journal.count()).toBe(1)
 })
 
 test('an unknown exchange gets another error than one that is no longer kept', async () => {
@@ -411,7 +411,7 @@ test('a request can be sent again with its own credential, unless it is not kept
   }
   const { json } = await again('1')
   expect(json).toEqual({ id: '2' })
-  const [first, second] = platform.journal.find()
+  const [first, second] = await platform.journal.find()
   const alike = { caller: first?.caller, scope: 'one', status: 200, source: 'rule "greet"' }
   expect(second).toMatchObject({ ...alike, request: { path: first?.request.path, body: hello } })
   // The connection was reset, but the exchange is journaled anyway.

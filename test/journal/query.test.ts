@@ -62,7 +62,7 @@ test('every query word finds the same requests over HTTP, in tests and on the da
     expect({
       [word]: value,
       control: idsOf(await listed(platform, { [word]: value })),
-      tests: idsOf(platform.journal.find({ [word]: typed } as ExchangeFilter)),
+      tests: idsOf(await platform.journal.find({ [word]: typed } as ExchangeFilter)),
       search: idsOf(await searched({ search: `${word}:"${value}"` })),
       address: idsOf(await searched({ [word]: value })),
     }).toEqual({ [word]: value, control: ids, tests: ids, search: ids, address: ids })
@@ -72,7 +72,7 @@ test('every query word finds the same requests over HTTP, in tests and on the da
 test('text in a body is found over HTTP and in tests', async () => {
   const platform = await asked()
   expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
-  expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
+  expect(await platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
 })
 
 test('text in an answer is found across the chunks of a stream', async () => {

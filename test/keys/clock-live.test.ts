@@ -22,7 +22,7 @@ async function inFront() {
 test('an answer of the live backend is cached for five seconds of real time, even while the clock is frozen', async () => {
   const { platform, seen } = await inFront()
   const token = await userToken()
-  platform.clock.freeze()
+  await platform.clock.freeze()
   for (const _ of ['looked up', 'cached']) expect(await answerOf(platform, token)).toBe('open')
   expect(seen).toHaveLength(1)
   vi.setSystemTime(Date.now() + 5000)
@@ -34,7 +34,7 @@ test("moving the clock does not expire live tokens, but does expire the platform
   const { platform, seen } = await inFront()
   const token = await userToken()
   for (const credential of [token, 'sk-soon']) expect(await answerOf(platform, credential)).toBe('open')
-  platform.clock.set(Date.UTC(2041, 0, 1))
+  await platform.clock.set(Date.UTC(2041, 0, 1))
   expect(await answerOf(platform, token)).toBe('open')
   expect(await answerOf(platform, 'sk-soon')).toBe(sentences.expiredKey)
   expect(seen).toHaveLength(1)

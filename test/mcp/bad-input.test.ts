@@ -212,7 +212,7 @@ test('a requestState that was changed, is too old or belongs to another call or 
   expect(await again(requestState, { arguments: { other: 1 } })).toMatchObject(refused)
   const { accessToken } = await platform.signIn()
   expect(await again(requestState, {}, { authorization: `Bearer ${accessToken}` })).toMatchObject(refused)
-  platform.clock.advance(11 * 60_000)
+  await platform.clock.advance(11 * 60_000)
   expect(await again(requestState)).toMatchObject(refused)
 })
 
@@ -229,7 +229,7 @@ test('the journal names the JSON-RPC error of a call with status 200', async () 
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform)
   await post(platform, request('tools/call', { name: 'nope' }), headers)
-  expect(platform.journal.last()).toMatchObject({
+  expect(await platform.journal.last()).toMatchObject({
     status: 200,
     remark: expect.stringMatching(/^JSON-RPC error -32602: /),
   })

@@ -25,7 +25,7 @@ test.each<[reply: Readonly<Record<string, unknown>>, remark: string | null]>([
   const platform = await platformWith({ mcp: { tools }, rules: [{ on: 'tools/call measure', reply }] })
   const { headers } = await session(platform)
   await (await post(platform, call, headers)).text()
-  expect(platform.journal.last()?.remark).toBe(remark)
+  expect((await platform.journal.last())?.remark).toBe(remark)
 })
 
 test('an official client refuses such a result, and one of a version without structured content has no remark', async () => {
@@ -35,7 +35,7 @@ test('an official client refuses such a result, and one of a version without str
   await expect(client.callTool({ name: 'measure' })).rejects.toThrow(/structured content/)
   const { headers } = await session(platform, '2025-03-26')
   await (await post(platform, call, headers)).text()
-  expect(platform.journal.last()?.remark).toBeNull()
+  expect((await platform.journal.last())?.remark).toBeNull()
 })
 
 test('the remark on a made-up result says which rule is nearest, and a failed test shows it', async () => {
@@ -44,8 +44,8 @@ test('the remark on a made-up result says which rule is nearest, and a failed te
   const { headers } = await session(platform)
   await (await post(platform, call, headers)).text()
   const nearest = 'The nearest is rule "rules[0]": arguments.at is not "sea".'
-  expect(platform.journal.last()?.remark).toBe(nearest)
-  expect(() => assertReceived(platform, '/health')).toThrow(`\n    → ${nearest}`)
+  expect((await platform.journal.last())?.remark).toBe(nearest)
+  await expect(assertReceived(platform, '/health')).rejects.toThrow(`\n    → ${nearest}`)
 })
 
 test('config check names the rules and replies that never fit', async () => {

@@ -23,7 +23,7 @@ test('a recorded conversation is replayed offline, to another client in its own 
   async function converse(platform: Scene) {
     const { client, transport } = await connected(platform)
     // Ids and progress tokens are counters, so the ping makes them differ from the recording.
-    if (platform.mode === 'replay') await client.ping()
+    if ((await platform.mode) === 'replay') await client.ping()
     const session = transport.sessionId
     const progress: unknown[] = []
     const said = {
@@ -102,7 +102,7 @@ test('an unrecorded call is an error that names the nearest call and the differe
   await expect(client.callTool(sum(2, 4))).rejects.toThrow(
     /^MCP error -32004: .* tools\/call get-sum\. .* mcp\/tools-call-get-sum-\w+\.yaml; there params\.arguments\.b is 3, here it is 4\.$/,
   )
-  expect(platform.misses()).toMatchObject([{ nearest: { differences: [{ field: 'params.arguments.b' }] } }])
+  expect(await platform.misses()).toMatchObject([{ nearest: { differences: [{ field: 'params.arguments.b' }] } }])
 })
 
 test('in a replayed session an unrecorded call is an error, and is not recorded', async () => {

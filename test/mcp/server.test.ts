@@ -123,7 +123,7 @@ test('a session belongs to its caller, and ends with DELETE or when it expires',
   expect((await post(platform, ping, headers)).status).toBe(404)
   expect((await post(platform, ping)).status).toBe(400)
   const other = await session(platform)
-  platform.clock.advance(31 * 60_000)
+  await platform.clock.advance(31 * 60_000)
   expect((await post(platform, ping, other.headers)).status).toBe(404)
 })
 
@@ -147,20 +147,20 @@ test('a test sets the replies of a tool and sees its calls, and the journal name
     const { data } = (await (await fetch(journal + form)).json()) as { data: { call: string }[] }
     expect(data.map(({ call }) => call)).toEqual(Array(3).fill('tools/call get_weather'))
   }
-  expect(platform.journal.find().at(-1)?.source).toBe('MCP server /mcp')
+  expect((await platform.journal.find()).at(-1)?.source).toBe('MCP server /mcp')
 })
 
 test('toHaveCalledTool checks the calls of a tool, separately for each scope', async () => {
   const platform = await withRules(saying('Sunny.'))
-  const scope = platform.scope('a')
+  const scope = await platform.scope('a')
   await scope.mcp.tool('get_weather').reply('Rain.')
   const { client } = await connected({ url: platform.url, apiKey: scope.apiKey })
   expect(await client.callTool(inOslo)).toMatchObject({ content: [{ text: 'Rain.' }] })
-  expect(platform).toHaveCalledTool('get_weather', { city: expect.stringMatching(/^O/) })
-  expect(scope).toHaveCalledTool('get_weather')
-  expect(platform.scope('b')).not.toHaveCalledTool('get_weather')
+  await expect(platform).toHaveCalledTool('get_weather', { city: expect.stringMatching(/^O/) })
+  await expect(scope).toHaveCalledTool('get_weather')
+  await expect(await platform.scope('b')).not.toHaveCalledTool('get_weather')
   const wrong = () => expect(platform).toHaveCalledTool('get_weather', { city: 'Bergen' })
-  expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*nearest is POST \/mcp/)
+  await expect(wrong()).rejects.toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*nearest is POST \/mcp/)
 })
 
 test("a 401 has the platform's error body and names the protected resource metadata", async () => {

@@ -69,7 +69,7 @@ test.each([
 
   const { client } = await connected(platform)
   await client.callTool({ name: 'get_weather', arguments: { city: 'Oslo' } })
-  const [call] = platform.journal.find({ body: { method: 'tools/call' } })
+  const [call] = await platform.journal.find({ body: { method: 'tools/call' } })
   expect(await explain({ exchange: call?.id })).toMatchObject({ status: 200, body: answering })
 
   const other = await explain({ prompt: 'tools/call get_weather {"city":"Rome"}' })

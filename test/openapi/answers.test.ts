@@ -12,7 +12,7 @@ test('an operation answers with its example, and the journal names its source', 
   const platform = await builderPlatform()
   const answer = await platform.ask('/builder/projects')
   expect(await answer.json()).toHaveLength(2)
-  const exchange = platform.journal.last({ path: '/builder/projects' })
+  const exchange = await platform.journal.last({ path: '/builder/projects' })
   expect(exchange?.answeredBy).toMatchObject({ kind: 'openapi', operation: 'GET /builder/projects', example: 'two' })
   expect(exchange?.source).toMatch(/builder\.openapi\.yaml, example two$/)
 })

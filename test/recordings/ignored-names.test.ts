@@ -109,9 +109,9 @@ test.each([
   const advice = `${sentence} Add to platform.config.yaml: recordings.ignore: ${line}`
   expect(status).toBe(424)
   expect(said).toContain(advice)
-  expect(() => platform.expectNoMisses()).toThrow(`\n→ ${advice}`)
-  expect(platform.journal.last()?.advice).toBe(advice)
-  const again = await askedAgain(before, now, [...(platform.misses()[0]?.nearest?.ignore ?? [])])
+  await expect(platform.expectNoMisses()).rejects.toThrow(`\n→ ${advice}`)
+  expect((await platform.journal.last())?.advice).toBe(advice)
+  const again = await askedAgain(before, now, [...((await platform.misses())[0]?.nearest?.ignore ?? [])])
   expect(again.status).toBe(200)
 })
 
@@ -126,7 +126,7 @@ test('a date in a path is one that can be ignored, and so is a parameter of the 
   expect((await platform.ask('/v1/reports/2026-11-29?nonce=2')).status).toBe(404)
   const advice =
     'Only a date and query.nonce differ. Add to platform.config.yaml: recordings.ignore: [dates, { query: nonce }]'
-  expect(() => platform.expectNoMisses()).toThrow(advice)
+  await expect(platform.expectNoMisses()).rejects.toThrow(advice)
   const ignoring = await replaying({ recordings: { ignore: ['dates', { query: 'nonce' }] } })
   expect((await ignoring.ask('/v1/reports/2026-11-29?nonce=2')).status).toBe(200)
 })
@@ -138,8 +138,8 @@ test.each([
 ])('a miss because of %s is not to be ignored', async (_, before, now) => {
   const { platform, said } = await askedAgain(before, now)
   expect(said).not.toContain('recordings.ignore')
-  expect(platform.misses()).toMatchObject([{ nearest: { file: expect.any(String) } }])
-  expect(platform.misses()[0]?.nearest).not.toHaveProperty('ignore')
+  expect(await platform.misses()).toMatchObject([{ nearest: { file: expect.any(String) } }])
+  expect((await platform.misses())[0]?.nearest).not.toHaveProperty('ignore')
 })
 
 test('standin exec says once what to ignore, and not to record it again', async () => {

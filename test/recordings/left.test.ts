@@ -39,7 +39,7 @@ test('a stream that the client ends is read on to its end, and replays to a clie
   const replay = await replaying()
   expect(await (await replay.chat(asked)).text()).toBe(`${event('One')}${event('Two')}data: [DONE]\n\n`)
   expect(await leave(replay.chat)).toContain(event('One'))
-  expect(replay.receipt()).toMatchObject({ served: 2, missed: 0 })
+  expect(await replay.receipt()).toMatchObject({ served: 2, missed: 0 })
 })
 
 test('what has not come half a minute after the client has left is kept as far as it came, marked, and replayed', async () => {
@@ -89,7 +89,7 @@ test('a key of Standin that the live platform refuses is no recording, and the r
   expect((await chat(hello)).status).toBe(401)
   await stop()
   expect(files()).toEqual([])
-  expect(receipt()?.notRecorded).toEqual([
+  expect((await receipt())?.notRecorded).toEqual([
     expect.stringContaining('was not saved: the live platform refused upstream.apiKey.'),
   ])
 })

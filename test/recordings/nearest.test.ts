@@ -74,7 +74,7 @@ test('with onMiss any, a changed message of a test gets the answer at its place,
   const ask = async (body: object, more = ofTest) => platform.chat(body, more)
   expect(await said(await ask(found('first')))).toBe('answer 1')
   expect(await said(await ask(found('second')))).toBe('answer 2')
-  expect(platform.journal.last()?.source).toContain('(changed message)')
+  expect((await platform.journal.last())?.source).toContain('(changed message)')
   expect((await ask(found('third'), { headers: { 'x-standin-scope': '' } })).status).toBe(424)
   await platform.stop()
   expect((await scene.accept()).code).toBe(1)
@@ -95,16 +95,16 @@ test('a changed system message is answered and marked as a changed prompt; anoth
     asked: '"Answer in French."',
     tokens: 1,
   }
-  expect(platform.journal.find({ source: 'changed prompt' })).toMatchObject([
+  expect(await platform.journal.find({ source: 'changed prompt' })).toMatchObject([
     {
       answeredBy: { kind: 'recording', file, changed: 'prompt' },
       source: `recording ${file} (changed prompt)`,
       nearest: { file, differences: [change], sameConversation: true },
     },
   ])
-  expect(platform.misses().map(({ changed }) => changed)).toEqual([undefined, 'prompt'])
-  expect(platform.receipt()).toMatchObject({ served: 1, changedPrompts: 1, missed: 1 })
-  expect(() => platform.expectNoMisses()).toThrow(
+  expect((await platform.misses()).map(({ changed }) => changed)).toEqual([undefined, 'prompt'])
+  expect(await platform.receipt()).toMatchObject({ served: 1, changedPrompts: 1, missed: 1 })
+  await expect(platform.expectNoMisses()).rejects.toThrow(
     /^The nearest recordings answered changed requests:\n1 request differs in messages\[0\]\.content: .*\n→ Accept the change/,
   )
 })

@@ -25,7 +25,7 @@ test('every exchange with the live platform becomes a file, and the client gets 
   await stop()
   expect(files()).toEqual([expect.stringMatching(/^models\/get-[0-9a-f]{8}\.yaml$/)])
   expect(text()).toContain('        - id: live-model\n')
-  expect(receipt()).toMatchObject({ recorded: 1, passed: 1, served: 0, missed: 0 })
+  expect(await receipt()).toMatchObject({ recorded: 1, passed: 1, served: 0, missed: 0 })
 })
 
 test('an error of the live platform is recorded and replayed like any other answer', async () => {
@@ -248,7 +248,7 @@ test('an answer in an unknown encoding is not recorded, because its secrets coul
   expect((await ask('/v1/models')).status).toBe(200)
   await stop()
   expect(files()).toEqual([])
-  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('"secret-sauce" cannot be read')])
+  expect((await receipt())?.notRecorded).toEqual([expect.stringContaining('"secret-sauce" cannot be read')])
 })
 
 test.each([
@@ -261,7 +261,7 @@ test.each([
   expect(await (await chat({ ...hello, stream: true })).text()).toHaveLength(MOST_BODY_BYTES + 1)
   await stop()
   expect(files()).toEqual([])
-  expect(receipt()?.notRecorded).toEqual([expect.stringMatching(/larger than 16777216 bytes/i)])
+  expect((await receipt())?.notRecorded).toEqual([expect.stringMatching(/larger than 16777216 bytes/i)])
 })
 
 test('a failed write does not affect the client, and the receipt says what is missing', async () => {
@@ -272,7 +272,7 @@ test('a failed write does not affect the client, and the receipt says what is mi
   const { chat, stop, receipt } = await recording()
   expect(await (await chat(hello)).json()).toEqual({ ok: true })
   await stop()
-  expect(receipt()).toMatchObject({ recorded: 0, notRecorded: [expect.stringContaining('chat-completions/')] })
+  expect(await receipt()).toMatchObject({ recorded: 0, notRecorded: [expect.stringContaining('chat-completions/')] })
   expect(readFileSync(path.join(dir, 'chat-completions'), 'utf8')).toBe('')
 })
 
@@ -298,7 +298,7 @@ test('the same request in a loop does not fill the disk', async () => {
   await Promise.all(Array.from({ length: 130 }, async () => (await ask('/v1/models')).text()))
   await stop()
   expect(files()).toHaveLength(100)
-  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('At most 100 recordings of one request')])
+  expect((await receipt())?.notRecorded).toEqual([expect.stringContaining('At most 100 recordings of one request')])
 })
 
 test('a request that the bearer rules refuse is neither forwarded nor recorded', async () => {
@@ -390,9 +390,9 @@ test('a new recording is replayed immediately after a switch to replay', async (
   const { recording } = tape(live.url)
   const { chat, switchMode, receipt } = await recording()
   expect(await (await chat(hello)).json()).toEqual({ count: 1 })
-  switchMode('replay')
+  await switchMode('replay')
   expect(await (await chat(hello)).json()).toEqual({ count: 1 })
-  expect(receipt()).toMatchObject({ recorded: 1, served: 1, missed: 0 })
+  expect(await receipt()).toMatchObject({ recorded: 1, served: 1, missed: 0 })
 })
 
 test('a recording is on disk soon after its answer, without another request and without a shutdown', async () => {

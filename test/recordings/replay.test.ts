@@ -229,7 +229,7 @@ test('a miss belongs to the scope of its test and is removed when that scope is 
   expect(await missesFor('?scope=')).toMatchObject({ data: [{ scope: '' }] })
   const ofA = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"scope":"a"}' }
   await fetch(`${url}/__standin/reset`, ofA)
-  expect(misses().map(({ scope }) => scope)).toEqual(['', 'b'])
+  expect((await misses()).map(({ scope }) => scope)).toEqual(['', 'b'])
 })
 
 test('a miss names the nearest recording and the field that differs, in one line for the client', async () => {
@@ -245,7 +245,7 @@ test('a miss names the nearest recording and the field that differs, in one line
   expect(error).toBe(
     `No recording matches POST /v1/chat/completions. The nearest is ${nearest}; there messages[0].content is "What is the capital of France?", here it is "What is the capital of Spain?".`,
   )
-  expect(misses()).toMatchObject([
+  expect(await misses()).toMatchObject([
     {
       ...{ method: 'POST', path: '/v1/chat/completions' },
       nearest: {
@@ -267,12 +267,10 @@ test('the journal shows the difference of each of several simultaneous misses', 
   const { chat, journal } = await replaying()
   const asked = ['hullo', 'halloo', 'hey']
   await Promise.all(asked.map(content => chat({ ...hello, messages: [{ role: 'user', content }] })))
-  const shown = journal
-    .find()
-    .map(({ request, nearest }) => [
-      JSON.stringify((request.body as typeof hello).messages[0]?.content),
-      nearest?.differences[0]?.asked,
-    ])
+  const shown = (await journal.find()).map(({ request, nearest }) => [
+    JSON.stringify((request.body as typeof hello).messages[0]?.content),
+    nearest?.differences[0]?.asked,
+  ])
   expect(shown).toHaveLength(asked.length)
   for (const [sent, differs] of shown) expect(differs).toBe(sent)
 })
@@ -343,7 +341,7 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
   const { replaying, files } = await taped([hello, { ...hello, temperature: 0 }])
   const { ask, chat, receipt } = await replaying()
   const violations = { documented: 0, decided: 0, unjudged: 0 }
-  expect(receipt()).toEqual({
+  expect(await receipt()).toEqual({
     ...{ version: 1, violations, passed: 0, own: 0, tests: {} },
     ...{ served: 0, others: 0, changedPrompts: 0, changedMessages: 0, missed: 0 },
     ...{ used: [], unused: files() },
@@ -352,7 +350,7 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
   await chat(hello)
   await chat(hello)
   await ask('/health')
-  expect(receipt()).toMatchObject({ served: 2, missed: 1, passed: 0, unused: [expect.any(String)] })
+  expect(await receipt()).toMatchObject({ served: 2, missed: 1, passed: 0, unused: [expect.any(String)] })
 })
 
 test('a request without a recording may be emulated', async () => {
@@ -361,7 +359,7 @@ test('a request without a recording may be emulated', async () => {
   const response = await chat({ ...hello, messages: [{ role: 'user', content: 'ping' }] })
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.any(String) } }] })
   expect(await (await chat(hello)).json()).toEqual({ count: 1 })
-  expect(receipt()).toMatchObject({ served: 1, missed: 1 })
+  expect(await receipt()).toMatchObject({ served: 1, missed: 1 })
 })
 
 test('a request without a recording may be recorded, and is replayed from then on', async () => {
@@ -374,7 +372,7 @@ test('a request without a recording may be recorded, and is replayed from then o
   expect(files()).toHaveLength(1)
   const second = await replaying({ recordings: { onMiss: 'record' } })
   expect(await (await second.chat(hello)).json()).toEqual({ fresh: 1 })
-  expect(second.receipt()).toMatchObject({ served: 1, passed: 0 })
+  expect(await second.receipt()).toMatchObject({ served: 1, passed: 0 })
 })
 
 test('with onMiss record, only requests without a complete recording are sent to the live platform', async () => {
@@ -406,7 +404,7 @@ test('after a switch from replay to record, earlier recordings of a request are 
   const { replaying, files, text } = await taped([hello, hello])
   const { chat, switchMode, stop } = await replaying({ upstream: { baseUrl: live.url } })
   await (await chat(hello)).text()
-  switchMode('record')
+  await switchMode('record')
   await (await chat(hello)).text()
   await stop()
   expect(files().map(file => /fresh|count: \d/.exec(text(file))?.[0])).toEqual(['count: 2', 'fresh'])
@@ -615,13 +613,13 @@ test('the mode can be changed at run time, over HTTP and in code', async () => {
   expect(await content()).toBe('{"count":1}')
   expect(await (await put({ mode: 'emulate' })).json()).toEqual({ mode: 'emulate', modes: {} })
   expect(await content()).toContain('chat.completion')
-  platform.switchMode('emulate', { 'POST /v1/chat/completions': 'replay' })
+  await platform.switchMode('emulate', { 'POST /v1/chat/completions': 'replay' })
   expect(await content()).toBe('{"count":1}')
   const refused = await put({ mode: 'proxy' })
   expect(refused.status).toBe(409)
   expect(await refused.json()).toEqual({ error: expect.stringContaining('upstream.baseUrl') })
   expect((await put({ mode: 'prxy' })).status).toBe(400)
-  expect(() => platform.switchMode('prxy' as 'proxy')).toThrow(
+  await expect(platform.switchMode('prxy' as 'proxy')).rejects.toThrow(
     mustBe('mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'prxy'),
   )
   expect(await content()).toBe('{"count":1}')

@@ -98,7 +98,7 @@ test.each([
   expect((await ask('/v1/items', compressed(encoding, body))).status).toBe(200)
   await stop()
   expect(files()).toEqual([])
-  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('request body cannot be decompressed')])
+  expect((await receipt())?.notRecorded).toEqual([expect.stringContaining('request body cannot be decompressed')])
 })
 
 test('credentials under any name are not written to disk, even if the answer repeats them, and other credentials find the recording', async () => {
@@ -204,5 +204,5 @@ test('the report of a miss contains no secret', async () => {
   })
   expectNoSecret(await response.text())
   await (await platform.ask(`/v1/files/${liveKey}/${jwt}`)).text()
-  expectNoSecret(JSON.stringify(platform.misses()))
+  expectNoSecret(JSON.stringify(await platform.misses()))
 })

@@ -21,7 +21,7 @@ async function recorded(bodies: readonly object[], ignore: NonNullable<PlatformO
   const { chat, receipt, stop } = await scene.recording({ recordings: { ignore } })
   for (const [i, body] of bodies.entries()) await chat(body, { headers: { 'x-standin-scope': `test ${i}` } })
   await stop()
-  return { ...scene, remarks: receipt()?.remarks ?? [] }
+  return { ...scene, remarks: (await receipt())?.remarks ?? [] }
 }
 
 test("prompts with today's date, the time or a folder of this machine are counted, and the line to add is printed", async () => {
@@ -61,7 +61,7 @@ test('different requests of a test that count as one only because of what is ign
   for (const order of ['order_a81kd03jGk5Lw9Qz', 'order_b92le14kHl6Mx0Ra'])
     await chat(asking('Be brief.', `Where is ${order}?`))
   await stop()
-  expect(receipt()?.remarks).toEqual([
+  expect((await receipt())?.remarks).toEqual([
     expect.stringMatching(
       /^Different requests count as one only because of recordings\.ignore \(chat-completions\/.*\): messages\[1\]\.content is .*order_a81kd03jGk5Lw9Qz.*, and .*order_b92le14kHl6Mx0Ra/,
     ),
@@ -98,9 +98,9 @@ test('with toolResults ignored, what a tool says does not decide which recording
   const { replaying } = await recorded([loop('12 degrees')], ['toolResults'])
   const { chat, receipt } = await replaying({ recordings: { ignore: ['toolResults'] } })
   expect((await chat(loop('12 degrees'))).status).toBe(200)
-  expect(receipt()?.remarks).toEqual([])
+  expect((await receipt())?.remarks).toEqual([])
   expect((await chat(loop('13 degrees'))).status).toBe(200)
-  expect(receipt()?.remarks).toEqual([
+  expect((await receipt())?.remarks).toEqual([
     expect.stringMatching(
       /^1 request was answered although a tool said something else \(.*\): messages\[2\]\.content was "12 degrees", and is "13 degrees"\.$/,
     ),

@@ -87,7 +87,7 @@ function project(...testFiles: readonly string[]) {
         headers: {
           authorization: `Bearer ${platform.apiKey}`,
           'content-type': 'application/json',
-          ...(scope && platform.scope(scope).headers),
+          ...(scope && (await platform.scope(scope)).headers),
         },
         body: JSON.stringify({ model: 'gpt-4o', messages, ...more }),
       })
@@ -105,7 +105,7 @@ function project(...testFiles: readonly string[]) {
       told[name] = await body(chat)
       await hooks.afterEach?.(hasFailed)
     }
-    const receipt = platform.receipt()
+    const receipt = await platform.receipt()
     await hooks.afterAll?.()
     return { told, receipt }
   }

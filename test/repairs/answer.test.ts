@@ -212,7 +212,7 @@ test('a key is offered where Standin itself refused one, and it works', async ()
   await platform.chat(hello, { headers: { authorization: 'Bearer sk-unknown' } })
   const { key } = (await repair(platform, { id: 'key' })) as { key: string }
   expect((await platform.chat(hello, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200)
-  platform.failNext({ status: 401 })
+  await platform.failNext({ status: 401 })
   expect((await platform.chat(hello)).status).toBe(401)
   expect((await offers(platform)).map(({ id }) => id)).not.toContain('key')
 })

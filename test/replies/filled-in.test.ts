@@ -201,7 +201,7 @@ test.each<[string, RuleInput['reply'], object, string | null]>([
   async (_what, reply, body, hint) => {
     const scene = await platformWith({ rules: [{ reply }] })
     expect((await answerTo(scene, body)).error).toBeUndefined()
-    expect(scene.journal.last()?.remark).toBe(hint)
+    expect((await scene.journal.last())?.remark).toBe(hint)
   },
 )
 
@@ -209,7 +209,7 @@ test('a client pattern that would take forever causes no delay and no hint', asy
   const scene = await platformWith({ rules: [{ reply: { json: `${'a'.repeat(60)}!` } }] })
   const schema = { type: 'string', pattern: '^(a+)+$' }
   await answerTo(scene, { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
-  expect(scene.journal.last()?.remark).toBeNull()
+  expect((await scene.journal.last())?.remark).toBeNull()
 })
 
 test("a pattern that is too large to be used is refused as the client's mistake", async () => {

@@ -59,7 +59,7 @@ test('addresses in headers are percent-encoded; other characters that no header 
     const error = expect.stringMatching(/rule "greeting" failed\. The header x-greeting would have a character/)
     const answer = await ask('hi', name)
     expect([answer.status, await answer.json()]).toEqual([500, { error }])
-    expect(platform.journal.last()?.error).toEqual(error)
+    expect((await platform.journal.last())?.error).toEqual(error)
   }
 })
 
@@ -104,7 +104,7 @@ test('if no condition holds, the client gets a 404 and the journal names the nea
   })
   const answer = await platform.ask('/builder/deploy', json({ target: 'production' }))
   expect([answer.status, await answer.json()]).toEqual([404, { error: 'Not found.', path: '/builder/deploy' }])
-  const exchange = platform.journal.last({ path: '/builder/deploy' })
+  const exchange = await platform.journal.last({ path: '/builder/deploy' })
   expect(exchange?.hint).toBe(`${NEAREST} rule "deploy" (rules[0]): body.target is not "staging".`)
 })
 
@@ -274,8 +274,8 @@ test('a test can add a path and assert on what the app sent there', async () => 
     times: 1,
   })
   expect((await platform.ask('/builder/deploy', json({ target: 'staging' }))).status).toBe(409)
-  expect(busy.count).toBe(1)
-  expect(platform).toHaveReceived({ path: '/builder/deploy', body: { target: 'staging' } })
+  expect(await busy.count).toBe(1)
+  await expect(platform).toHaveReceived({ path: '/builder/deploy', body: { target: 'staging' } })
 })
 
 const page = readFileSync(new URL('../../docs/own-endpoints.md', import.meta.url), 'utf8')
@@ -307,7 +307,7 @@ test('a live answer can be drafted as a rule that answers the same', async () =>
   const yaml = await (await fetch(`${platform.url}/__standin/journal/1/rule`)).text()
   expect(yaml).toContain('on: POST /builder/deploy\n')
   expect(yaml).toContain('fingerprint: ')
-  platform.switchMode('emulate')
+  await platform.switchMode('emulate')
   await fetch(`${platform.url}/__standin/replies`, json(parse(yaml)))
   const answer = await deploy()
   expect([answer.status, await answer.json()]).toEqual([201, { id: 'p1', target: 'staging' }])

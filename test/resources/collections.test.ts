@@ -272,7 +272,7 @@ test('each scope has its own rows, and a reset restores the initial ones', async
   await platform.ask(`${path}/1`, { method: 'DELETE', ...inScope('one') })
   await platform.ask(path, send('POST', {}, inScope('two').headers))
   expect([await count('one'), await count('two'), (await names(platform)).length]).toEqual([2, 4, 3])
-  await platform.scope('one').reset()
+  await (await platform.scope('one')).reset()
   expect([await count('one'), await count('two')]).toEqual([3, 4])
   await platform.ask(path, send('POST', {}))
   await platform.reset()
@@ -293,7 +293,10 @@ test('the index lists resources, and the journal names them', async () => {
     `DELETE ${path}/{id}`,
   ])
   await platform.ask(`${path}/1`)
-  expect(platform.journal.last()).toMatchObject({ answeredBy: { kind: 'resource', path }, source: `resource ${path}` })
+  expect(await platform.journal.last()).toMatchObject({
+    answeredBy: { kind: 'resource', path },
+    source: `resource ${path}`,
+  })
 })
 
 test('the OpenAPI document describes the operations of a resource', async () => {

@@ -76,9 +76,9 @@ test('each change of what decides the next answer is told, with who made it, and
   await vi.waitFor(() => expect(told('faults')).toMatchObject({ says: 'the next 2 requests: status=503', by: 'test' }))
   expect((await platform.chat(hello)).status).toBe(503)
   await vi.waitFor(() => expect(told('faults')).toMatchObject({ says: 'the next request: status=503', by: 'test' }))
-  platform.clock.advance(86_400_000)
+  await platform.clock.advance(86_400_000)
   await platform.reply('For now.', { when: { user: 'hi' } })
-  platform.hold({ when: { user: 'later' } })
+  await platform.hold({ when: { user: 'later' } })
   const headers = { 'content-type': 'application/json', 'x-standin-dashboard': 'yes' }
   const random = [{ status: 500, chance: 0.05 }]
   const put = (path: string, body: object) =>
@@ -109,7 +109,7 @@ test('each change of what decides the next answer is told, with who made it, and
 
 test('after two changes of the mode, taking it back leads to what is configured', async () => {
   const platform = await platformWith({ upstream: { baseUrl: 'http://127.0.0.1:9', apiKey: 'a-live-key-of-somebody' } })
-  for (const mode of ['record', 'replay'] as const) platform.switchMode(mode)
+  for (const mode of ['record', 'replay'] as const) await platform.switchMode(mode)
   await platform.ask('/__standin/situation/mode', { method: 'DELETE' })
-  expect(platform.mode).toBe('emulate')
+  expect(await platform.mode).toBe('emulate')
 })

@@ -38,7 +38,7 @@ test('an ID token of Google signs its holder in, who is the same user as after a
 
 test('over a connection, a test makes the same token', async () => {
   const platform = await scene()
-  platform.clock.freeze()
+  await platform.clock.freeze()
   const connected = await connect(platform.url)
   const token = await connected.idToken('apple', { email })
   const { data } = await appOf(platform).signInWithIdToken({ provider: 'apple', token })
@@ -121,7 +121,7 @@ test('only a fresh token of the same provider counts: no token of a user, and no
     { code: 'validation_failed', message: 'Detected ID token issuer is not an Apple ID token issuer' },
   ])
   expect((await platform.ask('/v1/models', { bearer: ofGoogle })).status).toBe(401)
-  platform.clock.advance(3_601_000)
+  await platform.clock.advance(3_601_000)
   expect(await refusalOf(platform, { provider: 'google', id_token: ofGoogle })).toEqual(oauthError('Bad ID token'))
   expect((await platform.journal.last({ path: '/auth/v1/token' }))?.advice).toMatch(/platform\.idToken/)
 })

@@ -55,7 +55,7 @@ describe.each(engines)('on $engine', ({ database }) => {
     const { client } = await signedUp(platform, 'eve@example.com')
     await platform.sql`insert into chats (user_id, title) select id, 'Secret' from profiles where email <> 'eve@example.com' limit 1`
     await client.from('chats').select('title').eq('title', 'Secret')
-    const [entry] = platform.journal.find({ path: '/rest/v1/chats', search: 'eve@example.com' })
+    const [entry] = await platform.journal.find({ path: '/rest/v1/chats', search: 'eve@example.com' })
     expect(entry).toMatchObject({
       status: 200,
       source: 'tables as authenticated',
@@ -66,7 +66,7 @@ describe.each(engines)('on $engine', ({ database }) => {
       remark: '0 rows: policy own_chats hides 1',
     })
     await anonClient(platform).from('chats').select()
-    expect(platform.journal.find({ path: '/rest/v1/chats', caller: 'anon' }).at(-1)?.remark).toMatch(
+    expect((await platform.journal.find({ path: '/rest/v1/chats', caller: 'anon' })).at(-1)?.remark).toMatch(
       /^0 rows: chats has no policy for SELECT by anon, which hides \d+$/,
     )
   })
@@ -120,7 +120,7 @@ describe.each(engines)('on $engine', ({ database }) => {
     })
     const { data } = await serviceClient(platform).auth.admin.listUsers()
     expect(data.users.map(({ email }) => email)).not.toContain('late@example.com')
-    const [entry] = platform.journal.find({ path: '/auth/v1/signup', status: 500 })
+    const [entry] = await platform.journal.find({ path: '/auth/v1/signup', status: 500 })
     expect(JSON.stringify(entry)).toContain('violates check constraint \\"short\\"')
     await platform.sql`alter table profiles drop constraint short`
     const { user, client } = await signedUp(platform, 'late@example.com')

@@ -311,25 +311,25 @@ test('requests without a valid credential are refused at the gateway, in its wor
     return { client: await ask(at, { bearer: accessToken, headers: { apikey: anonKey } }), token: accessToken }
   })()
   expect(user.status).toBe(200)
-  platform.clock.advance(2 * 3_600_000)
+  await platform.clock.advance(2 * 3_600_000)
   expect((await ask(at, { bearer: token, headers: { apikey: anonKey } })).status).toBe(401)
-  platform.clock.reset()
+  await platform.clock.reset()
 })
 
 test('faults, holds and limits apply as at any endpoint', async () => {
-  platform.failNext({ status: 503 }, { path: '/rest/v1/*' })
+  await platform.failNext({ status: 503 }, { path: '/rest/v1/*' })
   expect(await client.from('labels').insert({ id: 50, name: 'x' })).toMatchObject({
     status: 503,
     error: { code: 'PGRST503' },
   })
   expect(await platform.rows('labels')).toHaveLength(2)
-  const held = platform.hold({ on: 'GET /rest/v1/labels' })
+  const held = await platform.hold({ on: 'GET /rest/v1/labels' })
   const waiting = client
     .from('labels')
     .select('id')
     .then(answer => answer)
   await held.reached()
-  held.release()
+  await held.release()
   expect((await waiting).data).toHaveLength(2)
 })
 

@@ -162,5 +162,6 @@ test('without PGlite, one line says what to install, and /rest/v1 stays a 404', 
   )
   expect((await fetch(`${ready?.url}/rest/v1/notes`)).status).toBe(404)
   const { platform } = await opened(folderWith())
-  await expect(platform.tables.rows('notes')).rejects.toThrow('There are no tables here. They need the folder')
+  const refused = await fetch(`${platform.url}/__standin/tables/notes/rows`)
+  expect(await refused.text()).toContain('There are no tables here. They need the folder')
 })

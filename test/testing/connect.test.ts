@@ -164,14 +164,14 @@ test('code written for SharedPlatform runs in process and over a connection', as
   expect(await scenario(scene)).toEqual(await scenario(platform))
 })
 
-/** Only the process that started a platform can stop it or mount it; the matchers use the other two parts of a journal. */
-const onlyInProcess = ['handler', 'fetch', 'idle', 'stop', 'nearest', 'expectWithinBudget', 'underWay']
+/** Only the process that started a platform can stop it or mount it. */
+const onlyInProcess = ['handler', 'fetch', 'idle', 'stop', 'expectWithinBudget']
 
 test('a connection has everything that a platform in this process has', async () => {
   const local = await startPlatform({ resources: { '/things': { data: [] } } })
   onTestFinished(() => local.stop())
   const remote = await connect(local.url)
-  const [here, there] = [local.scope('a'), await remote.scope('a')]
+  const [here, there] = [await local.scope('a'), await remote.scope('a')]
   const pairs = [
     ...([
       [local, remote],

@@ -51,7 +51,7 @@ test('supertest sends requests to a platform without a port', async () => {
   await supertest(handler).get('/auth/v1/health').set('apikey', anonKey).expect(200)
   await supertest(handler).get('/__standin/ready').expect(200)
   await supertest(handler).get('/dashboard/').expect(200)
-  expect(journal.count('/v1/*')).toBe(3)
+  expect(await journal.count('/v1/*')).toBe(3)
 })
 
 test('two platforms share an express app, each under its prefix, beside the routes of the app', async () => {
@@ -110,7 +110,7 @@ test('a body that express has already parsed is used', async () => {
   const url = await serving(app)
   const { choices } = await asApp(`${url}/ai/v1`, apiKey).chat.completions.create(hello as never)
   expect(choices[0]?.message.content).toBe('Hi')
-  expect(journal.count({ body: hello })).toBe(1)
+  expect(await journal.count({ body: hello })).toBe(1)
   const raw = express()
     .use(express.raw({ type: '*/*' }))
     .use(handler)

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { connect, type SharedPlatform } from '../../src/index.js'
+import { connect, type JournalEntry, type SharedPlatform } from '../../src/index.js'
 import { control } from '../http/controlled.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { post } from '../mcp/by-hand.js'
@@ -28,52 +28,49 @@ const clientOf = ({ url, apiKey }: SharedPlatform, maxRetries = 0) =>
 
 test('a stream waits after three pieces until the test lets it go', async () => {
   const platform = await platformWith(words)
-  const held = platform.hold({ after: 3 })
+  const held = await platform.hold({ after: 3 })
   const { done, said } = asking(platform)
   await held.reached()
   await vi.waitFor(() => expect(said()).toBe('one two'))
   await expect(platform.idle({ timeoutMs: 30 })).rejects.toThrow(
     'a request is still under way. A request waits at hold-1 on chat completions, after 3 pieces.',
   )
-  held.release()
+  await held.release()
   const text = await done
   expect(eventsOf(text).done).toBe(true)
   expect(said()).toBe('one two three four five')
   await platform.idle()
-  expect(platform.journal.last()).toMatchObject({ complete: true, response: { body: text } })
+  expect(await platform.journal.last()).toMatchObject({ complete: true, response: { body: text } })
 })
 
 test('a Stop button: the platform notices that the app has left the stream', async () => {
   const platform = await platformWith(words)
-  const held = platform.hold({ when: { user: /HELLO/i }, after: 2 })
+  const held = await platform.hold({ when: { user: /HELLO/i }, after: 2 })
   const { stop, done } = asking(platform)
   await held.reached()
   stop()
   await held.aborted()
   await expect(done).rejects.toThrow('aborted')
   await platform.idle()
-  const { complete, response } = platform.journal.last() ?? {}
+  const { complete, response } = (await platform.journal.last()) ?? {}
   expect([complete, textOfChunks(eventsOf(String(response?.body)).chunks)]).toEqual([false, 'one'])
 })
 
 test('a stream that waits can be cut, or ended as if it were complete', async () => {
   const platform = await platformWith(words)
-  const [cut, ended] = [platform.hold({ after: 2 }), platform.hold({ after: 2 })]
+  const [cut, ended] = [await platform.hold({ after: 2 }), await platform.hold({ after: 2 })]
   const broken = asking(platform)
   await cut.reached()
-  cut.cut()
+  await cut.cut()
   await expect(broken.done).rejects.toThrow()
   const short = asking(platform)
   await ended.reached()
-  ended.end()
+  await ended.end()
   expect(eventsOf(await short.done).done).toBe(false)
   expect(short.said()).toBe('one')
   await platform.idle()
-  const kept = ({ complete, response }: NonNullable<ReturnType<typeof platform.journal.last>>) => [
-    complete,
-    eventsOf(String(response.body)).chunks.length,
-  ]
-  expect(platform.journal.find().map(kept)).toEqual([
+  const kept = ({ complete, response }: JournalEntry) => [complete, eventsOf(String(response.body)).chunks.length]
+  expect((await platform.journal.find()).map(kept)).toEqual([
     [false, 2],
     [false, 2],
   ])
@@ -81,19 +78,19 @@ test('a stream that waits can be cut, or ended as if it were complete', async ()
 
 test('before its answer, a request can wait, fail or end without a body, and the client tries again', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'Hi!' }, times: 1 }] })
-  const [failed, released, ended] = [platform.hold(), platform.hold(), platform.hold()]
+  const [failed, released, ended] = [await platform.hold(), await platform.hold(), await platform.hold()]
   const asked = clientOf(platform, 1).chat.completions.create(hello as never) as Promise<OpenAI.ChatCompletion>
   await failed.reached()
-  failed.fail({ status: 429, message: 'Later.', retryAfter: 0 })
+  await failed.fail({ status: 429, message: 'Later.', retryAfter: 0 })
   await released.reached()
-  released.release()
+  await released.release()
   expect((await asked).choices[0]?.message.content).toBe('Hi!')
   const empty = platform.chat(hello)
   await ended.reached()
-  ended.end()
+  await ended.end()
   expect([(await empty).status, await (await empty).text()]).toEqual([200, ''])
   await platform.idle()
-  const seen = platform.journal.find().map(({ status, complete, error }) => [status, complete, error])
+  const seen = (await platform.journal.find()).map(({ status, complete, error }) => [status, complete, error])
   expect(seen).toEqual([
     [429, true, 'Later.'],
     [200, true, null],
@@ -103,19 +100,19 @@ test('before its answer, a request can wait, fail or end without a body, and the
 
 test('with times, each request is reached and let go in turn, and more than that are not held', async () => {
   const platform = await platformWith(words)
-  const held = platform.hold({ times: 2, after: 1 })
-  expect(() => held.release()).toThrow('No request waits yet at hold-1 on chat completions, after 1 piece.')
+  const held = await platform.hold({ times: 2, after: 1 })
+  await expect(held.release()).rejects.toThrow('No request waits yet at hold-1 on chat completions, after 1 piece.')
   const first = asking(platform)
   await held.reached()
   const second = asking(platform)
   await held.reached()
   await asking(platform).done
   await expect(held.reached({ timeoutMs: 20 })).rejects.toThrow(/No request reached hold-1 .*, within 20 ms/)
-  held.release()
+  await held.release()
   await first.done
   expect(second.said()).toBe('')
-  expect(() => held.fail({ status: 500 })).toThrow('Only a request that waits before its answer can fail.')
-  held.remove()
+  await expect(held.fail({ status: 500 })).rejects.toThrow('Only a request that waits before its answer can fail.')
+  await held.remove()
   await second.done
   expect(second.said()).toBe('one two three four five')
 })
@@ -129,19 +126,19 @@ test('paths of rules and MCP calls are held by their own conditions', async () =
       { on: 'tools/call weather', reply: { text: 'Sunny.', progress: [{ message: 'Looking out.' }] } },
     ],
   } as never)
-  const log = platform.hold({ on: 'GET /builder/log/:id', when: { params: { id: 7 } }, after: 2 })
-  const call = platform.hold({ on: 'tools/call weather', when: { arguments: { city: 'Oslo' } } })
+  const log = await platform.hold({ on: 'GET /builder/log/:id', when: { params: { id: 7 } }, after: 2 })
+  const call = await platform.hold({ on: 'tools/call weather', when: { arguments: { city: 'Oslo' } } })
   expect(await (await platform.ask('/builder/log/6')).text()).toContain('three')
   const seventh = platform.ask('/builder/log/7')
   await log.reached()
-  log.end()
+  await log.end()
   expect(await (await seventh).text()).toBe('data: one\n\ndata: two\n\n')
   const tool = (name: string, city: string) =>
     post(platform, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { city } } })
   await Promise.all([tool('weather', 'Rome'), tool('time', 'Oslo')])
   const asked = tool('weather', 'Oslo')
   await call.reached()
-  call.fail({ status: 503 })
+  await call.fail({ status: 503 })
   expect((await asked).status).toBe(503)
 })
 
@@ -157,16 +154,16 @@ test('live answers and recordings are held like emulated ones', async () => {
   await asking(first).done
   await first.stop()
   for (const platform of [await proxyTo(live.url), await replaying()]) {
-    const [before, between] = [platform.hold(), platform.hold({ after: 2 })]
+    const [before, between] = [await platform.hold(), await platform.hold({ after: 2 })]
     const stopped = asking(platform)
     await before.reached()
-    expect(live.seen).toHaveLength(platform.mode === 'proxy' ? 1 : 2)
+    expect(live.seen).toHaveLength((await platform.mode) === 'proxy' ? 1 : 2)
     stopped.stop()
     await before.aborted()
     const { done, said } = asking(platform)
     await between.reached()
     await vi.waitFor(() => expect(said()).toBe('onetwo'))
-    between.release()
+    await between.release()
     await done
     expect(said()).toBe('onetwothreefour')
   }
@@ -238,13 +235,14 @@ test('a request that is under way can be held from its next piece on, and held a
 
 test('a scope holds only its own requests', async () => {
   const platform = await platformWith(words)
-  const scope = platform.scope('mine')
-  const held = scope.hold({ after: 1 })
+  const scope = await platform.scope('mine')
+  const held = await scope.hold({ after: 1 })
   await asking(platform).done
   const { done } = asking(platform, scope.headers)
   await held.reached()
-  await platform.scope('other').reset()
-  platform.scope('other').expectHoldsReached()
+  const other = await platform.scope('other')
+  await other.reset()
+  await other.expectHoldsReached()
   await scope.reset()
   await done
 })
@@ -254,7 +252,7 @@ test('a reset lets a thousand streams go, and nothing of them is left', async ()
   await asking(platform).done
   const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
   const before = timers()
-  const held = platform.hold({ after: 2, times: 1000 })
+  const held = await platform.hold({ after: 2, times: 1000 })
   const streams = Array.from({ length: 1000 }, () => asking(platform))
   for (const _stream of streams) await held.reached({ timeoutMs: 20_000 })
   expect((await control(platform, 'GET /holds')).body.data).toMatchObject([{ reached: 1000, waiting: 1000 }])
@@ -262,13 +260,13 @@ test('a reset lets a thousand streams go, and nothing of them is left', async ()
   const texts = await Promise.all(streams.map(({ done }) => done))
   expect(new Set(texts.map(text => eventsOf(text).done))).toEqual(new Set([true]))
   expect((await control(platform, 'GET /holds')).body.data).toEqual([])
-  expect(platform.journal.underWay).toBe(0)
+  expect(await platform.journal.underWay).toBe(0)
   await vi.waitFor(() => expect(timers()).toBeLessThanOrEqual(before))
 })
 
 test('a stop ends the requests that wait, however long it may take', async () => {
   const platform = await platformWith(words)
-  const held = platform.hold({ times: 2 })
+  const held = await platform.hold({ times: 2 })
   const asked = [platform.chat(hello), platform.chat(streamed)].map(one =>
     one.then(
       () => 'answered',
@@ -291,9 +289,9 @@ test('a hold that nothing reaches fails the test by name, with the nearest reque
       headers: { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' },
     })
   await run('beforeEach')
-  platform.hold({ when: { user: 'weather', model: 'gpt-*' }, after: 3, name: 'the weather' })
-  platform.hold({ after: 50 })
-  platform.hold({ on: 'GET /builder/log' })
+  await platform.hold({ when: { user: 'weather', model: 'gpt-*' }, after: 3, name: 'the weather' })
+  await platform.hold({ after: 50 })
+  await platform.hold({ on: 'GET /builder/log' })
   await asking({ chat }).done
   await expect(run('afterEach')).rejects.toThrow(
     [
@@ -303,7 +301,7 @@ test('a hold that nothing reaches fails the test by name, with the nearest reque
     ].join('\n'),
   )
   await run('beforeEach')
-  const held = platform.hold({ after: 1 })
+  const held = await platform.hold({ after: 1 })
   const forgotten = asking({ chat })
   await held.reached()
   await run('afterEach')

@@ -19,9 +19,9 @@ async function taped() {
 test('a miss shows the nearest recording beside the request, in its scope, until a reset', async () => {
   const { replaying, files } = await taped()
   const platform = await replaying()
-  const [one, other] = [platform.scope('one'), platform.scope('other')]
+  const [one, other] = [await platform.scope('one'), await platform.scope('other')]
   await platform.chat(asking('capital of France'))
-  platform.expectNoMisses()
+  await platform.expectNoMisses()
   await platform.chat(asking('capital of Spain'), { headers: one.headers })
   await platform.ask('/v1/models', { headers: one.headers })
   const said = [
@@ -33,13 +33,13 @@ test('a miss shows the nearest recording beside the request, in its scope, until
     '',
     'No recording matches GET /v1/models. Nothing is recorded for it.',
   ].join('\n')
-  expect(() => one.expectNoMisses()).toThrow(said)
-  expect(() => platform.expectNoMisses()).toThrow(said)
-  other.expectNoMisses()
-  expect([one.misses().length, other.misses().length]).toEqual([2, 0])
+  await expect(one.expectNoMisses()).rejects.toThrow(said)
+  await expect(platform.expectNoMisses()).rejects.toThrow(said)
+  await other.expectNoMisses()
+  expect([(await one.misses()).length, (await other.misses()).length]).toEqual([2, 0])
   await one.reset()
-  platform.expectNoMisses()
-  expect(platform.misses()).toEqual([])
+  await platform.expectNoMisses()
+  expect(await platform.misses()).toEqual([])
 })
 
 test('a request that was open during a reset is not a miss afterwards', async () => {
@@ -56,14 +56,14 @@ test('a request that was open during a reset is not a miss afterwards', async ()
       },
     })
     const asked = platform.ask('/v1/chat/completions', { method: 'POST', body, ...{ duplex: 'half' } })
-    await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await platform.journal.underWay).toBe(1), { timeout: 20_000 })
     await platform.reset()
     finish()
     expect((await asked).ok).toBe(false)
     await platform.idle()
-    platform.expectNoMisses()
-    expect(platform.misses()).toEqual([])
-    expect(platform.journal.count()).toBe(0)
+    await platform.expectNoMisses()
+    expect(await platform.misses()).toEqual([])
+    expect(await platform.journal.count()).toBe(0)
   }
 })
 
@@ -71,16 +71,17 @@ test('expectNoMisses ignores misses that were emulated', async () => {
   const { replaying } = await taped()
   const platform = await replaying({ recordings: { onMiss: 'emulate' } })
   expect((await platform.chat(asking('capital of Spain'))).status).toBe(200)
-  platform.expectNoMisses()
-  expect(platform.misses()).toHaveLength(1)
+  await platform.expectNoMisses()
+  expect(await platform.misses()).toHaveLength(1)
 })
 
 test('a difference that many requests have is shown once, with the tests that met it', async () => {
   const { replaying } = await taped()
   const platform = await replaying()
   const changed = { ...asking('capital of France'), temperature: 0.5 }
-  for (const name of ['one', 'two', 'one']) await platform.chat(changed, { headers: platform.scope(name).headers })
-  const message = messageOf(() => platform.expectNoMisses())
+  for (const name of ['one', 'two', 'one'])
+    await platform.chat(changed, { headers: (await platform.scope(name)).headers })
+  const message = await messageOf(() => platform.expectNoMisses())
   expect(message).toMatch(/^3 requests had no prepared answer\./)
   expect(message.match(/The nearest is/g)).toHaveLength(1)
   expect(message).toMatch(/\n {2}2 more requests missed in the same way\n {2}in one, two$/)
@@ -127,9 +128,9 @@ test('usePlatform lets tests pass on answers to changed requests, and fails once
   )
 })
 
-function messageOf(check: () => void): string {
+async function messageOf(check: () => Promise<void>): Promise<string> {
   try {
-    check()
+    await check()
   } catch (error) {
     return (error as Error).message
   }

@@ -56,7 +56,7 @@ test("keys work until they expire by the platform's clock", async () => {
   ])
   const opens = async (bearer: string) => (await platform.ask('/v1/models', { bearer })).status
   expect([await opens(lasting), await opens(brief), await opens(expired)]).toEqual([200, 200, 401])
-  platform.clock.advance(61_000)
+  await platform.clock.advance(61_000)
   expect([await opens(lasting), await opens(brief)]).toEqual([200, 401])
 })
 

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
-import { ProblemsError } from '../../src/index.js'
-import { platformWith } from '../scene.js'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { ProblemsError, startPlatform } from '../../src/index.js'
+import '../../src/vitest.js'
+import { hello, platformWith } from '../scene.js'
 import { isUnknown } from '../sentences.js'
 import { openaiFor, said } from './asking.js'
 
@@ -52,13 +53,13 @@ test('reply() with toolCalls makes the model call tools', async () => {
 test('a reply counts its uses and can be removed', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'else' } }] })
   const given = await platform.reply('given')
-  expect(given.count).toBe(0)
+  expect(await given.count).toBe(0)
   await said(platform, 'a')
   await said(platform, 'b')
-  expect(given.count).toBe(2)
+  expect(await given.count).toBe(2)
   void given.remove()
   expect(await said(platform, 'c')).toBe('else')
-  expect(given.count).toBe(2)
+  expect(await given.count).toBe(2)
 })
 
 test('an invalid rule causes a ProblemsError and leaves the other replies in place', async () => {
@@ -67,4 +68,28 @@ test('an invalid rule causes a ProblemsError and leaves the other replies in pla
   await expect(wrong).rejects.toBeInstanceOf(ProblemsError)
   await expect(wrong).rejects.toThrow(`txt ${isUnknown('text')}`)
   expect(await said(platform, 'a')).toBe('else')
+})
+
+test('what a test changes takes effect before the requests that it sends afterwards, also if it does not await it', async () => {
+  const platform = await platformWith()
+  void platform.failNext({ status: 503 })
+  void platform.reply('Hi!')
+  expect((await platform.ask('/v1/models')).status).toBe(503)
+  expect(await said(platform, 'hello')).toBe('Hi!')
+})
+
+test('a test in the same process needs no network, so it may replace fetch and open no port', async () => {
+  const platform = await startPlatform({ listen: false })
+  onTestFinished(() => platform.stop())
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('There is no network.')))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const scope = await platform.scope('mine')
+  await scope.reply('Hi!')
+  const body = JSON.stringify(hello)
+  const headers = { authorization: `Bearer ${scope.apiKey}`, 'content-type': 'application/json' }
+  const answer = await platform.fetch(
+    new Request(`${platform.url}/v1/chat/completions`, { method: 'POST', headers, body }),
+  )
+  expect(await answer.text()).toContain('Hi!')
+  await expect(scope).toHaveReceived({ headers: { authorization: /mine|sk-/ }, body: hello })
 })

@@ -28,7 +28,7 @@ test('reset removes users, sessions, keys and messages of a test, and keeps thos
 
 test('a scope key survives a reset unless it was revoked before', async () => {
   const platform = await platformWith()
-  const [kept, revoked] = [platform.scope('kept').apiKey, platform.scope('revoked').apiKey]
+  const [kept, revoked] = [(await platform.scope('kept')).apiKey, (await platform.scope('revoked')).apiKey]
   const opens = async () =>
     Promise.all([kept, revoked].map(async bearer => (await platform.ask('/v1/models', { bearer })).status))
   expect(await opens()).toEqual([200, 200])
@@ -51,9 +51,9 @@ test('a stream that a test left open is not in the journal of the next one', asy
   await platform.reset()
   await response.text()
   await platform.idle()
-  expect(platform.journal.count()).toBe(0)
+  expect(await platform.journal.count()).toBe(0)
   await platform.ask('/v1/models')
-  expect(platform.journal.count()).toBe(1)
+  expect(await platform.journal.count()).toBe(1)
 })
 
 test('a request during a reset gets the answer from after the reset', async () => {
@@ -62,14 +62,14 @@ test('a request during a reset gets the answer from after the reset', async () =
   const resetting = platform.reset()
   expect(await said(platform, 'a')).toBe('at the start')
   await resetting
-  expect(platform.journal.count()).toBe(1)
+  expect(await platform.journal.count()).toBe(1)
 })
 
 test('idle waits for open streams and for requests that are not awaited', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 50 } }] })
   void platform.chat({ ...hello, stream: true }).then(response => response.text())
   await platform.journal.waitFor('/v1/*').then(() => platform.idle())
-  expect(platform.journal.last()?.complete).toBe(true)
+  expect((await platform.journal.last())?.complete).toBe(true)
 })
 
 const post = (body: string, more: RequestInit = {}): RequestInit => ({ method: 'POST', body, ...more })
@@ -111,9 +111,9 @@ test('every request is journaled once, however it ends, and leaves nothing under
   }
   const count = await asked()
   await platform.idle()
-  expect(platform.journal.count()).toBe(count)
-  platform.switchMode('proxy')
+  expect(await platform.journal.count()).toBe(count)
+  await platform.switchMode('proxy')
   await asked()
   await platform.idle()
-  expect(platform.journal.count()).toBe(2 * count)
+  expect(await platform.journal.count()).toBe(2 * count)
 })

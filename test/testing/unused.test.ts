@@ -52,7 +52,7 @@ test('a reply that nothing asked for fails its test on request, with the most li
 test('with warn, unused replies and holds are printed, and the test passes', async () => {
   const { platform, run, ask, end } = await file({ unused: 'warn' })
   await platform.reply({ when: { user: 'weather' }, reply: { text: 'Sunny.' } })
-  platform.hold({ on: 'GET /v1/models' })
+  await platform.hold({ on: 'GET /v1/models' })
   await ask()
   await run('afterEach')
   await end()

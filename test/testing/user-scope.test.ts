@@ -68,7 +68,7 @@ const sha256 = (text: string) => hash('sha256', text)
 
 test('a request belongs to a user by token, API key, body, baggage or header, from the moment they sign up', async () => {
   const platform = await platformWith()
-  const scope = platform.scope({ user: 'Ada@example.com' })
+  const scope = await platform.scope({ user: 'Ada@example.com' })
   await scope.reply('for Ada')
   const says = async (body = {}, options = {}) => textOf(await platform.chat({ ...hello, ...body }, options))
   expect(await says()).not.toBe('for Ada')
@@ -88,8 +88,8 @@ test('a request belongs to a user by token, API key, body, baggage or header, fr
     'id in a header': () => says({}, inHeader(user.id)),
   }
   for (const [way, ask] of Object.entries(ways)) expect(await ask(), way).toBe('for Ada')
-  expect(scope.journal.count()).toBe(Object.keys(ways).length + 1)
-  expect([platform.scope({ user }), platform.scope({ user: user.id }), platform.scope(ada)]).toEqual([
+  expect(await scope.journal.count()).toBe(Object.keys(ways).length + 1)
+  expect([await platform.scope({ user }), await platform.scope({ user: user.id }), await platform.scope(ada)]).toEqual([
     scope,
     scope,
     scope,
@@ -101,18 +101,18 @@ test('the first source counts, the journal tells of the others, and each can be 
   for (const [i] of order.entries()) {
     const platform = await platformWith({ scopes: { by: order.slice(i) } })
     const { accessToken } = await platform.signIn({ email: ada })
-    for (const user of [ada, bob]) platform.scope({ user })
+    for (const user of [ada, bob]) await platform.scope({ user })
     const headers = { ...inBaggage('red').headers, ...inHeader('green').headers }
     await platform.chat({ ...hello, user: bob }, { bearer: accessToken, headers })
     const named = [ada, bob, 'red', 'green'].slice(i)
-    const entry = platform.journal.last()
+    const entry = await platform.journal.last()
     expect(entry?.scope).toBe(named[0])
     if (named.length === 1) expect(entry?.remark).toBeNull()
     else for (const name of named) expect(entry?.remark).toContain(`"${name}"`)
   }
   const platform = await platformWith({ scopes: { by: ['header', 'apiKey'] } })
-  await platform.chat(hello, { bearer: platform.scope('red').apiKey, ...inHeader('green') })
-  expect(platform.journal.last()).toMatchObject({
+  await platform.chat(hello, { bearer: (await platform.scope('red')).apiKey, ...inHeader('green') })
+  expect(await platform.journal.last()).toMatchObject({
     scope: 'green',
     remark: expect.stringContaining(
       '"green" by its header x-standin-scope, "red" by its API key. The first one counts',
@@ -126,7 +126,7 @@ test('faults, holds, misses, own paths, MCP and the auth backend follow the user
     await platform.signIn({ email: ada }),
     await platform.signIn({ email: bob }),
   ]
-  const scope = platform.scope({ user: ada })
+  const scope = await platform.scope({ user: ada })
   const statusOf = async (path: string, token = bearer, headers = {}) =>
     (await platform.ask(path, { bearer: token, headers: { apikey: platform.anonKey, ...headers } })).status
   await scope.reply({ on: 'GET /builder/:id', reply: { json: { of: 'Ada' } } })
@@ -135,28 +135,28 @@ test('faults, holds, misses, own paths, MCP and the auth backend follow the user
   expect(await statusOf('/builder/1', bearer, inHeader('green').headers)).toBe(200)
   await scope.reply({ on: 'GET /open', access: 'anyone', reply: { json: { of: 'Ada' } } })
   expect([await statusOf('/open'), await statusOf('/open', other)]).toEqual([200, 404])
-  scope.failNext({ status: 503 }, { path: '/auth/v1/user' })
+  await scope.failNext({ status: 503 }, { path: '/auth/v1/user' })
   expect([await statusOf('/auth/v1/user', other), await statusOf('/auth/v1/user')]).toEqual([200, 503])
   await scope.mcp.tool('weather').reply('Sunny.')
   const { body, headers } = stateless('tools/call', { name: 'weather', arguments: {} })
   const asAda = { ask: (path: string, options = {}) => platform.ask(path, { ...options, bearer }) }
   expect(await (await post(asAda, body, headers)).text()).toContain('Sunny.')
-  const held = scope.hold()
+  const held = await scope.hold()
   expect((await platform.chat(hello, { bearer: other })).status).toBe(424)
-  expect(() => scope.expectNoMisses()).not.toThrow()
+  await scope.expectNoMisses()
   const waiting = platform.chat(hello, { bearer })
   await held.reached()
-  held.release()
+  await held.release()
   expect((await waiting).status).toBe(424)
-  expect(() => scope.expectNoMisses()).toThrow('A request had no prepared answer.')
-  platform.clock.advance(7_200_000)
+  await expect(scope.expectNoMisses()).rejects.toThrow('A request had no prepared answer.')
+  await platform.clock.advance(7_200_000)
   expect(await statusOf('/v1/models')).toBe(401)
-  expect(scope.journal.count({ status: 401, credential: 'expired token' })).toBe(1)
+  expect(await scope.journal.count({ status: 401, credential: 'expired token' })).toBe(1)
   await scope.close()
-  expect(scope.journal.count()).toBe(0)
+  expect(await scope.journal.count()).toBe(0)
   await platform.signIn({ email: ada })
   await platform.chat({ ...hello, user: ada })
-  expect(platform.journal.last()?.scope).toBe('')
+  expect((await platform.journal.last())?.scope).toBe('')
 })
 
 test('each user replays from the first recording on, and users of one name share a scope', async () => {
@@ -171,10 +171,10 @@ test('each user replays from the first recording on, and users of one name share
   expect(live.seen.map(({ request }) => request.headers.baggage)).toEqual([undefined, undefined, 'a=1'])
   await first.stop()
   const platform = await replaying({ recordings: { ignore: ['$.user'], budget: { calls: 1 } } })
-  for (const user of [ada, bob]) platform.scope({ user })
+  for (const user of [ada, bob]) await platform.scope({ user })
   expect([await ask(platform, ada), await ask(platform, bob), await ask(platform, ada)]).toEqual([1, 1, 2])
   expect(() => platform.expectWithinBudget()).toThrow(`scope "${ada}"`)
-  for (const user of ['cleo@example.com', 'dan@example.com']) platform.scope({ user, name: 'both' })
+  for (const user of ['cleo@example.com', 'dan@example.com']) await platform.scope({ user, name: 'both' })
   expect([await ask(platform, 'cleo@example.com'), await ask(platform, 'dan@example.com')]).toEqual([1, 2])
 })
 
@@ -188,5 +188,5 @@ test('the control API assigns a user to a scope, and refuses what is no user', a
   const refused = 'must be an email address, the id of a user, or a user with an id'
   const { status, body } = await control(platform, 'POST /scopes', { user: 'ada' })
   expect([status, body.error]).toEqual([400, expect.stringContaining(refused)])
-  expect(() => platform.scope({ user: 'ada' })).toThrow(refused)
+  await expect(platform.scope({ user: 'ada' })).rejects.toThrow(refused)
 })

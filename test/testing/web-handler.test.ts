@@ -28,7 +28,10 @@ test("an app of Hono's answers below a prefix with the platform, in pieces, erro
   for await (const { choices } of stream) pieces.push(choices[0]?.delta.content ?? '')
   expect(pieces.join('')).toBe('one two three four')
   expect(pieces.length).toBeGreaterThan(3)
-  expect(platform.journal.last()?.request).toMatchObject({ path: '/v1/chat/completions', body: { stream: true } })
+  expect((await platform.journal.last())?.request).toMatchObject({
+    path: '/v1/chat/completions',
+    body: { stream: true },
+  })
 
   const unknown = await app.request('/ai/nowhere?x=1', { headers: { authorization: `Bearer ${platform.apiKey}` } })
   expect([unknown.status, await unknown.json()]).toEqual([404, { error: 'Not found.', path: '/nowhere' }])
@@ -69,7 +72,7 @@ test('a client that leaves ends its request, whether it drops the body or aborts
   leave.abort()
   await expect(aborted.text()).rejects.toThrow()
   await platform.journal.waitFor({ path: '/v1/chat/completions' }, { count: 2 })
-  expect(platform.journal.find({}).map(({ complete }) => complete)).toEqual([false, false])
+  expect((await platform.journal.find({})).map(({ complete }) => complete)).toEqual([false, false])
 })
 
 test('the control API is refused, since nobody knows who asks', async () => {

@@ -131,7 +131,7 @@ import { expect, test } from 'vitest'
 const platform = usePlatform({ env: true })
 `,
         test: (title, body) => `test('${title}', async () => {\n  ${body}\n})\n`,
-        check: `\n  expect(platform).toHaveReceivedTimes(3, '/v1/chat/completions')`,
+        check: `\n  await expect(platform).toHaveReceivedTimes(3, '/v1/chat/completions')`,
       }),
     },
     command: (workers, ...files) => ['node_modules/vitest/vitest.mjs', 'run', `--maxWorkers=${workers}`, ...files],
@@ -147,7 +147,7 @@ const platform = usePlatform({ env: true })
 const platform = usePlatform({ env: true })
 `,
         test: (title, body) => `test('${title}', async () => {\n  ${body}\n})\n`,
-        check: `\n  expect(platform).toHaveReceivedTimes(3, '/v1/chat/completions')`,
+        check: `\n  await expect(platform).toHaveReceivedTimes(3, '/v1/chat/completions')`,
       }),
     },
     command: (workers, ...files) => [

@@ -23,21 +23,21 @@ test('sends a request that a rule answers', async () => {
 
 test('expects another model', async () => {
   await say('Tell me your opening hours')
-  expect(platform).toHaveReceived({ path: '/v1/*', body: { model: 'gpt-5', messages: [{ role: 'user' }] } })
+  await expect(platform).toHaveReceived({ path: '/v1/*', body: { model: 'gpt-5', messages: [{ role: 'user' }] } })
 })
 
 test('expects no request', async () => {
   await say('Tell me your opening hours')
-  expect(platform).not.toHaveReceived('/v1/*')
+  await expect(platform).not.toHaveReceived('/v1/*')
 })
 
 test('expects more requests', async () => {
   await say('Tell me your opening hours')
-  expect(platform).toHaveReceivedTimes(2, { model: 'gpt-4o-mini' })
+  await expect(platform).toHaveReceivedTimes(2, { model: 'gpt-4o-mini' })
 })
 
-test('expects on something that is not a platform', () => {
-  expect('platform').toHaveReceived('/v1/*')
+test('expects on something that is not a platform', async () => {
+  await expect('platform').toHaveReceived('/v1/*')
 })
 
 test('sends a key of somebody else', async () => {

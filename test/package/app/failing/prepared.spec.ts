@@ -38,7 +38,7 @@ describe('at the same time', () => {
   const platform = usePlatform({ reset: false })
 
   test.concurrent.for(['tides', 'winds'])('asks about %s', async (about, { expect }) => {
-    const scope = platform.scope(about)
+    const scope = await platform.scope(about)
     await scope.reply(`All about ${about}.`, { when: { user: about } })
     const apiKey = await scope.createKey()
     const asked = about === 'tides' ? 'tides' : 'storms'

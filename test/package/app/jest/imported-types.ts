@@ -3,16 +3,16 @@ import { expect } from '@jest/globals'
 import type { ConnectedPlatform } from 'standin'
 import type { Platform } from 'standin/jest'
 
-export function right(platform: Platform): void {
-  expect(platform).toHaveReceivedLast({ path: '/v1/*' })
-  expect(platform).not.toHaveCalledTool('get_weather')
+export async function right(platform: Platform): Promise<void> {
+  await expect(platform).toHaveReceivedLast({ path: '/v1/*' })
+  await expect(platform).not.toHaveCalledTool('get_weather')
 }
 
 export function elsewhere(connected: ConnectedPlatform): Promise<void> {
   return expect(connected).not.toHaveReceivedTimes(1, '/v1/*')
 }
 
-export function wrong(platform: Platform): void {
+export async function wrong(platform: Platform): Promise<void> {
   // @ts-expect-error: there is no such part of an exchange
-  expect(platform).toHaveReceivedLast({ pth: '/v1/*' })
+  await expect(platform).toHaveReceivedLast({ pth: '/v1/*' })
 }

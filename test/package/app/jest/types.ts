@@ -3,11 +3,11 @@
 import type { ConnectedPlatform } from 'standin'
 import { type Platform, usePlatform } from 'standin/jest'
 
-export function right(): Platform {
+export async function right(): Promise<Platform> {
   const platform = usePlatform({ env: true })
-  expect(platform).toHaveReceived({ path: '/v1/*', status: '4xx' })
-  expect(platform.scope('a')).not.toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
-  expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
+  await expect(platform).toHaveReceived({ path: '/v1/*', status: '4xx' })
+  await expect(await platform.scope('a')).not.toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
+  await expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
   return platform
 }
 
@@ -15,7 +15,7 @@ export function elsewhere(connected: ConnectedPlatform): Promise<void> {
   return expect(connected).not.toHaveReceivedTimes(1, '/v1/*')
 }
 
-export function wrong(platform: Platform): void {
+export async function wrong(platform: Platform): Promise<void> {
   // @ts-expect-error: there is no such part of an exchange
-  expect(platform).toHaveReceived({ pth: '/v1/*' })
+  await expect(platform).toHaveReceived({ pth: '/v1/*' })
 }

@@ -20,8 +20,8 @@ test('a question is answered, and the model gets the id of the user', async () =
   const greeting = await platform.reply('Have you tried turning it off?', { when: { user: /printer/ } })
   const { body } = await ask('My printer is on fire').expect(200)
   expect(body.answer).toBe('Have you tried turning it off?')
-  expect(greeting.count).toBe(1)
-  expect(platform).toHaveReceived({
+  expect(await greeting.count).toBe(1)
+  await expect(platform).toHaveReceived({
     path: '/v1/chat/completions',
     model: 'gpt-4o-mini',
     body: { user: expect.any(String), messages: [{ role: 'system' }, { content: /printer/ }] },
@@ -29,29 +29,29 @@ test('a question is answered, and the model gets the id of the user', async () =
 })
 
 test('nothing is left over from other tests', async () => {
-  expect(platform.journal.count('/v1/*')).toBe(0)
-  expect(platform).not.toHaveReceived('/v1/chat/completions')
+  expect(await platform.journal.count('/v1/*')).toBe(0)
+  await expect(platform).not.toHaveReceived('/v1/chat/completions')
   const { body } = await ask('My printer is on fire').expect(200)
   expect(body.answer).not.toBe('Have you tried turning it off?')
 })
 
 test('a request without a session does not reach the model', async () => {
   await supertest(app).post('/ask').send({ question: 'x' }).expect(401)
-  expect(platform).not.toHaveReceived('/v1/*')
+  await expect(platform).not.toHaveReceived('/v1/*')
 })
 
 test('an expired session is refused', async () => {
-  platform.clock.advance(3_601_000)
+  await platform.clock.advance(3_601_000)
   await ask('x').expect(401)
 })
 
 test('the app retries once, and fails after two errors', async () => {
-  platform.failNext({ status: 429, retryAfter: 0 })
+  await platform.failNext({ status: 429, retryAfter: 0 })
   await ask('x').expect(200)
-  expect(platform).toHaveReceivedTimes(2, '/v1/chat/completions')
-  platform.failNext({ status: 503, retryAfter: 0 }, { times: 2 })
+  await expect(platform).toHaveReceivedTimes(2, '/v1/chat/completions')
+  await platform.failNext({ status: 503, retryAfter: 0 }, { times: 2 })
   await ask('y').expect(503, { error: 'The desk is closed.' })
-  expect(platform).toHaveReceivedLast({ status: 503, source: 'fault' })
+  await expect(platform).toHaveReceivedLast({ status: 503, source: 'fault' })
 })
 
 test('the app passes a stream through', async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const platform = usePlatform({ reset: false })
 
 test.concurrent.each(['red', 'green', 'blue'])('the scope %s only gets its own replies', async color => {
-  const scope = platform.scope(color)
+  const scope = await platform.scope(color)
   await scope.reply(color)
   const openai = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: scope.apiKey })
   for (const content of ['a', 'b', 'c']) {
@@ -15,5 +15,5 @@ test.concurrent.each(['red', 'green', 'blue'])('the scope %s only gets its own r
     })
     expect(choices[0]?.message.content).toBe(color)
   }
-  expect(scope).toHaveReceivedTimes(3, { body: { messages: [{ role: 'user' }] } })
+  await expect(scope).toHaveReceivedTimes(3, { body: { messages: [{ role: 'user' }] } })
 })

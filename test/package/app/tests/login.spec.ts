@@ -14,13 +14,13 @@ test('the code from the email signs in', async () => {
   const { code } = await platform.outbox.waitFor({ to: 'ada@example.com' })
   const { body } = await supertest(app).post('/login').send({ email: 'ada@example.com', code }).expect(200)
   await supertest(app).post('/ask').set('authorization', `Bearer ${body.token}`).send({ question: 'x' }).expect(200)
-  expect(platform).toHaveReceived({ path: '/auth/v1/verify', method: 'POST', status: 200 })
+  await expect(platform).toHaveReceived({ path: '/auth/v1/verify', method: 'POST', status: 200 })
 })
 
 test('an expired code does not sign in', async () => {
   expect(await platform.outbox.messages()).toEqual([])
   await supertest(app).post('/login').send({ email: 'ada@example.com' }).expect(202)
   const { code } = await platform.outbox.waitFor({ to: 'ada@example.com' })
-  platform.clock.advance(86_400_000)
+  await platform.clock.advance(86_400_000)
   await supertest(app).post('/login').send({ email: 'ada@example.com', code }).expect(401, { error: 'otp_expired' })
 })

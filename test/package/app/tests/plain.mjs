@@ -16,7 +16,7 @@ test('the model greets', async () => {
   await platform.reply('Hi!')
   const { choices } = await (await ask('hello')).json()
   assert.equal(choices[0].message.content, 'Hi!')
-  assertReceived(platform, { body: { messages: [{ content: 'hello' }] } })
+  await assertReceived(platform, { body: { messages: [{ content: 'hello' }] } })
 })
 
 test('sends a request that no rule answers', async () => {
@@ -26,5 +26,5 @@ test('sends a request that no rule answers', async () => {
 test('expects another model', async () => {
   await platform.reply('Hi!')
   await ask('hello')
-  assertReceived(platform, { model: 'gpt-5' })
+  await assertReceived(platform, { model: 'gpt-5' })
 })

@@ -12,18 +12,15 @@ export async function right(platform: Platform): Promise<readonly string[]> {
   const given = await platform.reply(['one', { json: { two: 2 } }], { name: 'numbers' })
   const entries = await platform.journal.waitFor({ status: '4xx', model: /gpt/ }, { count: 2 })
   const [{ session }, mail] = await Promise.all([platform.signIn(), platform.outbox.waitFor({ channel: 'sms' })])
-  platform.scope('a').failNext({ status: 429 }, { when: { user: 'x' } })
+  await (await platform.scope('a')).failNext({ status: 429 }, { when: { user: 'x' } })
   usePlatform({ env: ({ env, url }) => ({ ...env, MY_URL: url }), mode: 'replay', reset: { state: false } })
   createServer(platform.handler)
   express().use('/ai', platform.handler)
   createUsePlatform({ beforeAll: before, beforeEach, afterEach, afterAll: after })({ env: true })
-  expect(platform.scope('a')).toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
-  expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
-  expect(platform).not.toHaveHandled('truncation')
-  await platform
-    .scope('a')
-    .mcp.tool('get_weather')
-    .reply({ structuredContent: { celsius: -3 } }, { times: 1 })
+  await expect(await platform.scope('a')).toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
+  await expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
+  await expect(platform).not.toHaveHandled('truncation')
+  await (await platform.scope('a')).mcp.tool('get_weather').reply({ structuredContent: { celsius: -3 } }, { times: 1 })
   return [given.id, session.access_token, platform.env.OPENAI_API_KEY, mail.code ?? '', ...entries.map(({ id }) => id)]
 }
 
@@ -46,17 +43,17 @@ export async function wrongElsewhere(connected: ConnectedPlatform): Promise<void
 
 export async function wrong(platform: Platform): Promise<void> {
   // @ts-expect-error: there is no such part of an exchange
-  platform.journal.count({ modle: 'x' })
+  await platform.journal.count({ modle: 'x' })
   // @ts-expect-error: there is no such fault
-  platform.failNext({ stauts: 500 })
+  await platform.failNext({ stauts: 500 })
   // @ts-expect-error: there is no such condition
   await platform.reply({ when: { usr: 'x' }, reply: { text: 'y' } })
   // @ts-expect-error: there is no such option
   await startPlatform({ prot: 1 })
   // @ts-expect-error: there is no such part of an exchange
-  expect(platform).toHaveReceived({ pth: '/v1/*' })
+  await expect(platform).toHaveReceived({ pth: '/v1/*' })
   // @ts-expect-error: arguments are an object
-  expect(platform).toHaveCalledTool('get_weather', 'Oslo')
+  await expect(platform).toHaveCalledTool('get_weather', 'Oslo')
   // @ts-expect-error: the count comes first
-  expect(platform).toHaveReceivedTimes('/v1/*')
+  await expect(platform).toHaveReceivedTimes('/v1/*')
 }

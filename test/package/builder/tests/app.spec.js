@@ -20,7 +20,7 @@ test('a deployment reports each step', async () => {
   const lines = []
   for await (const line of deploy('atlas')) lines.push(line)
   expect(lines).toEqual(['building atlas', 'deployed by ada@example.com'])
-  expect(platform).toHaveReceived({ path: '/builder/projects/atlas/deploy', caller: 'user' })
+  await expect(platform).toHaveReceived({ path: '/builder/projects/atlas/deploy', caller: 'user' })
 })
 
 test('a deployment is refused while another one runs', async () => {
