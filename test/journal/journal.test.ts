@@ -62,6 +62,7 @@ test('an entry has the request, the caller, the response and its source', async 
       endpoint: 'POST /v1/chat/completions',
       call: null,
       mode: 'emulate',
+      name: 'chat',
       source: 'rule "greet"',
       answeredBy: { kind: 'rule', title: 'rule "greet"', place: 'rules[0]' },
       fault: null,
