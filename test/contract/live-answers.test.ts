@@ -1,7 +1,9 @@
+import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createViolations } from '../../src/contract/violations.js'
 import { createRedact } from '../../src/redact/index.js'
+import { folderWith } from '../command.js'
 import { exchangeWith } from '../exchanges.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { noRules } from '../redact/secrets.js'
@@ -28,7 +30,7 @@ async function inFrontOf({ status = 200, type = 'application/json', headers, bod
 
 /** The violations, once this many answers are in the journal and judged. */
 async function found(platform: Scene, answered = 1) {
-  await expect.poll(async () => (await journalOf(platform)).length).toBe(answered)
+  await expect.poll(async () => (await journalOf(platform)).length, { timeout: 20_000 }).toBe(answered)
   return (await platform.violations()).flatMap(({ violations }) => violations)
 }
 
@@ -292,10 +294,9 @@ test('nothing is judged if Standin emulates the answer', async () => {
 
 test('paths that the user configures are not judged: MCP servers have their own formats, and rules any status', async () => {
   const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'Session not found' } }
-  const platform = await inFrontOf(
-    { status: 404, body: refusal },
-    { mcp: { '/mcp': {} }, rules: [{ on: 'POST /builder/deploy', reply: { status: 202, json: { ok: true } } }] },
-  )
+  const dir = folderWith({ 'rules.yaml': '- on: POST /builder/deploy\n  reply: { status: 202, json: { ok: true } }\n' })
+  const options = { mcp: { '/mcp': {} }, replies: path.join(dir, 'rules.yaml') }
+  const platform = await inFrontOf({ status: 404, body: refusal }, options)
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
   for (const path of ['/mcp', '/builder/deploy'])
     expect((await platform.ask(path, { method: 'POST', body })).status).toBe(404)

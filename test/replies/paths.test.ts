@@ -250,19 +250,20 @@ test('the paths of rules are listed in the index and described in the OpenAPI do
   expect(all.document).toMatchObject({ paths: { '/builder/projects/{id}': { get: described } } })
 })
 
-test('a live answer on the path of a rule is recorded and replayed, and requires a credential here', async () => {
+test('a live answer on the path of a rule in a file is recorded and replayed, and requires a credential here', async () => {
   const live = await liveWith((_request, response) =>
     response.setHeader('content-type', 'application/json').end('{"from":"live"}'),
   )
   const scene = tape(live.url)
-  const rules: RuleInput[] = [{ on: 'POST /builder/deploy', reply: { json: { from: 'rule' } } }]
-  const recording = await scene.recording({ rules })
+  const dir = folderWith({ 'rules.yaml': '- on: POST /builder/deploy\n  reply: { json: { from: rule } }\n' })
+  const replies = path.join(dir, 'rules.yaml')
+  const recording = await scene.recording({ replies })
   const deploy = (platform: typeof recording, bearer?: null) =>
     platform.ask('/builder/deploy', { ...json({ target: 'staging' }), ...(bearer === null && { bearer }) })
   expect(await (await deploy(recording)).json()).toEqual({ from: 'live' })
   expect((await deploy(recording, null)).status).toBe(401)
   await recording.stop()
-  const replaying = await scene.replaying({ rules })
+  const replaying = await scene.replaying({ replies })
   expect(await (await deploy(replaying)).json()).toEqual({ from: 'live' })
 })
 
