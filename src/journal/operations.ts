@@ -1,5 +1,4 @@
 /** Operations on the journal: returns, streams and deletes exchanges; and metrics of what passed. */
-import type { Registry } from 'prom-client'
 import * as v from 'valibot'
 import { arrayOf, boolean, closed, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
 import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
@@ -72,8 +71,14 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   }),
 })
 
+/** What a scrape is answered with. Named here, so that the library that writes it is not in the public types. */
+interface Exposition {
+  readonly contentType: string
+  metrics(): Promise<string>
+}
+
 /** The metrics of this process, in the format that Prometheus scrapes. */
-export function metricOperations({ metrics }: { readonly metrics: () => Promise<Registry> }) {
+export function metricOperations({ metrics }: { readonly metrics: () => Promise<Exposition> }) {
   const registry = once(metrics)
   return {
     getMetrics: operation({

@@ -51,7 +51,7 @@ test('an error that was rewritten to the documented format is shown with the ori
     '    <h1>Bad gateway</h1>',
     '  < 23 B',
     '    {',
-    '      "error": "Bad gateway"',
+    '      "error": "Bad Gateway"',
     '    }',
   ])
 })

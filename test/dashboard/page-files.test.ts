@@ -152,10 +152,10 @@ test('the configuration contains what is public, and nothing else', async () => 
     users: { run: expect.any(String), replaced: 0 },
     models: ['model-one'],
     endpoints: expect.arrayContaining([
-      { method: 'GET', path: '/health', access: 'anyone' },
-      { method: 'GET', path: '/api/v1', access: ['anon', 'service', 'user'] },
-      { method: 'GET', path: '/v1/models', access: ['apiKey', 'user'] },
-      { method: 'POST', path: '/v1/chat/completions', access: ['apiKey', 'user'] },
+      { method: 'GET', path: '/health', access: 'anyone', name: 'health' },
+      { method: 'GET', path: '/api/v1', access: ['anon', 'service', 'user'], name: 'index' },
+      { method: 'GET', path: '/v1/models', access: ['apiKey', 'user'], name: 'models' },
+      { method: 'POST', path: '/v1/chat/completions', access: ['apiKey', 'user'], name: 'chat', callsModel: true },
     ]),
     folders: { rules: process.cwd(), recordings: path.resolve('fixtures/recordings') },
   })

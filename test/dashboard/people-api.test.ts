@@ -143,6 +143,8 @@ test('the page learns of every endpoint: the documented ones, those of the confi
     method: 'POST',
     path: '/v1/chat/completions',
     access: expect.arrayContaining(['apiKey']),
+    name: 'chat',
+    callsModel: true,
   })
   expect(endpoints).toContainEqual({ method: 'GET', path: '/builder/projects', access: expect.anything() })
   expect(endpoints).toContainEqual({ method: 'POST', path: '/auth/v1/token', access: ['anon'] })

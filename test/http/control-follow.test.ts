@@ -177,6 +177,7 @@ test('in brief each exchange is one line: who, what, why and how long, without h
       method: 'POST',
       path: '/v1/chat/completions',
       endpoint: 'POST /v1/chat/completions',
+      name: 'chat',
       mode: 'emulate',
       ...{ model: 'gpt-4o-mini', prompt: 'hello', call: null, stream: true },
       source: 'rule "greet"',

@@ -44,6 +44,11 @@ const notRun = new Map([
     'docker run -p 127.0.0.1:4100:4100 -v ./fixtures:/app/fixtures standin',
     'needs Docker, and the image of this project',
   ],
+  [
+    'standin exec --mode replay --strict-unused --receipt receipt-1.json -- npx vitest run --shard=1/4',
+    'needs tests of vitest',
+  ],
+  ['standin receipt --whole receipt-*.json', 'needs what the shards have written'],
 ])
 
 /** Exit codes other than 0, or `null` for commands that end by the signal that they are stopped with. */

@@ -87,7 +87,9 @@ inBrowser('without scopes they would, and a test fails by what it did not prepar
   expect(model.requests).toContain('POST /v1/chat/completions 200 · gpt-4o-mini · "hello"')
   expect(failureOf('asks in other words than prepared').errors).toContain('user does not match /weather/.')
   const miss = failureOf('sends what no rule answers')
-  expect(miss.errors).toContain('A request had no prepared answer.\n\nPOST /v1/chat/completions: No rule matches')
+  expect(miss.errors).toContain(
+    'A request had no prepared answer.\n\nPOST /v1/chat/completions, "When do you open?": No rule matches',
+  )
   expect(failureOf('sends what no rule answers, and may')).toEqual({ errors: '', requests: '' })
   expect(failureOf('signs in on no page').errors).toContain('set baseURL in playwright.config.ts, or open a page first')
 })

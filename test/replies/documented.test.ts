@@ -27,7 +27,6 @@ test.each([
   ['weather in Oslo', { unit: 'celsius' }, 'get_weather({"city":"Oslo","unit":"celsius"})'],
   ['prices', { city: 'Oslo' }, '{"Oslo":{"price":12}}'],
   ['everywhere', { cities }, 'get_weather({"city":"Oslo"}) get_weather({"city":"Bergen"})'],
-  ['report', { cities }, '{"cities":[{"name":"Oslo","rank":1},{"name":"Bergen","rank":2}]}'],
   ['next', {}, 'First.'],
   ['trial', {}, 'One for you, stranger.'],
   [

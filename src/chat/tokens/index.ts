@@ -141,7 +141,8 @@ function* schemasIn(parameters: unknown): Generator<Fields> {
     yield schema
     const { properties, $defs, definitions, items, anyOf, oneOf, allOf, prefixItems } = schema
     for (const inside of [properties, $defs, definitions, anyOf, oneOf, allOf, prefixItems]) {
-      if (isObject(inside)) for (const one of Object.values(inside)) waiting.push(one)
+      // An object by names, or a list.
+      if (typeof inside === 'object' && inside !== null) for (const one of Object.values(inside)) waiting.push(one)
     }
     waiting.push(items)
   }
