@@ -143,6 +143,9 @@ function createFollowers<T = void>(report: (error: unknown) => void) {
   }
 }
 
+const LAST = 200
+const LAST_BYTES = 8_388_608
+
 type All = () => readonly JournaledExchange[]
 
 /** Reads the exchanges that match a filter, oldest first. */
@@ -163,6 +166,16 @@ function createSelection(
     briefs: (filter?: JournalFilter, limit?: number) => select(filter, limit).map(found => briefOf(found, redact())),
     /** The original exchanges with their secrets, for comparing and never for showing. */
     exchanges: (filter?: JournalFilter) => select(filter).map(({ id, exchange }) => ({ id: String(id), exchange })),
+    /** The last exchanges with their secrets, the newest first, to see what a change would do to them: 200, or as many as have 8 MB of bodies. */
+    last(filter?: JournalFilter): readonly JournaledExchange[] {
+      let bytes = 0
+      return select(filter, LAST)
+        .toReversed()
+        .filter(({ exchange: { body } }) => {
+          bytes += body?.length ?? 0
+          return bytes <= LAST_BYTES
+        })
+    },
     count: (filter?: JournalFilter) => select(filter).length,
   }
 }

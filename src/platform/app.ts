@@ -130,6 +130,7 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
     resources: runtime.resources,
     mcp: runtime.mcp.servers,
     tables: runtime.tables.rows,
+    sinceSave: runtime.sinceSave,
     accounts: forTests,
     settings,
     rules: { ...rules.rules, explain: rules.explain },

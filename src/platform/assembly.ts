@@ -38,7 +38,8 @@ import { settingsInForce } from './settings.js'
 import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
 
 /** Everything that follows from one reading of the configuration. */
-export interface Assembly extends Pick<PreparedConfig, 'loaded' | 'tokens' | 'files' | 'redact' | 'resources'> {
+export interface Assembly
+  extends Pick<PreparedConfig, 'loaded' | 'rules' | 'tokens' | 'files' | 'redact' | 'resources'> {
   /** The current parts of the line. */
   line(): LineParts
   readonly endpoints: readonly Endpoint[]
@@ -73,6 +74,7 @@ export function createAssemblies(first: PreparedConfig, runtime: Runtime) {
       return () => {
         continueCounting()
         assembly.applyChanges(runtime.settings.changes())
+        runtime.sinceSave.note(current, assembly)
         current = assembly
       }
     },
@@ -80,7 +82,7 @@ export function createAssemblies(first: PreparedConfig, runtime: Runtime) {
 }
 
 function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
-  const { loaded, tokens, files, redact, resources } = prepared
+  const { loaded, rules, tokens, files, redact, resources } = prepared
   const { config } = loaded
   const { state, clock } = runtime
   const origins = createOrigins({ host: config.host, origins: config.cors.origins })
@@ -99,6 +101,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
 
   return {
     loaded,
+    rules,
     tokens,
     files,
     redact,

@@ -14,7 +14,7 @@ import { createCounters } from '../limits/index.js'
 import type { Changes } from '../limits/options.js'
 import { createPromptsPart } from '../prompts/part.js'
 import { createRecordingsPart } from '../recordings/part.js'
-import { RepairsInUse } from '../repairs/index.js'
+import { RepairsInUse, SinceSave } from '../repairs/index.js'
 import { conditionsOn, type Replies, requestTest } from '../replies/index.js'
 import { createResourceRows } from '../resources/manage.js'
 import { createScopes } from '../scopes/index.js'
@@ -87,6 +87,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     },
   })
   const violations = createViolations(report, redact)
+  const rules = createRulesPart(current, { onPaths: renew, warn, modeOf: request => modes.current().of(request) })
   return {
     warn,
     report,
@@ -103,7 +104,8 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     usersAreElsewhere,
     tables: createTablesPart({ first: opened.tables, state, warn, renew }),
     state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
-    rules: createRulesPart(current, { onPaths: renew, warn, modeOf: request => modes.current().of(request) }),
+    rules,
+    sinceSave: new SinceSave({ journal, atRunTime: rules.atRunTime, redact }),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     holds: new Holds({ onSwitched: renew, compile: ({ on, when }) => requestTest({ on, when }, 'hold') }),

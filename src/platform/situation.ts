@@ -23,6 +23,7 @@ export function createSituation({ runtime, current, problems }: Dependencies): S
   return new Situation({
     items: () => itemsOf(runtime, current()),
     problems,
+    saved: () => runtime.sinceSave.last(),
     loaded,
     undo: id => undo(id, runtime, current()),
   })

@@ -19,11 +19,12 @@ import type { RepairsInUse } from './in-use.js'
 import type { RepairOffer, RepairResult, RepairWish } from './operations.js'
 
 export { type AnswerByHand, type RepairInUse, RepairsInUse } from './in-use.js'
+export { type AnsweringConfig, SinceSave } from './since-save.js'
 
 interface Parts {
   readonly inUse: RepairsInUse
   /** Its exchanges have the whole request, also what is never shown. */
-  readonly journal: Pick<Journal, 'find' | 'get' | 'brief' | 'exchanges' | 'lastId'>
+  readonly journal: Pick<Journal, 'find' | 'get' | 'brief' | 'last' | 'lastId'>
   readonly sendAgain: (id: string, again: { readonly began: (mark: string) => () => void }) => Promise<string>
   readonly rules: {
     addSent(rule: RuleInput, scope?: string): Promise<readonly { readonly id: string }[]>
@@ -47,10 +48,6 @@ interface Parts {
 interface Offer extends Omit<RepairOffer, 'applies'> {
   readonly applies: () => Promise<string | null>
 }
-
-/** How many of the last requests are looked at, and at most how many bytes of them. */
-const LAST = 200
-const MOST_BYTES = 8_388_608
 
 export class Repairs {
   constructor(private readonly parts: Parts) {}
@@ -293,16 +290,7 @@ export class Repairs {
 
   /** The last requests, the newest first. */
   private last(): readonly Exchange[] {
-    let bytes = 0
-    return this.parts.journal
-      .exchanges()
-      .slice(-LAST)
-      .toReversed()
-      .map(({ exchange }) => exchange)
-      .filter(({ body }) => {
-        bytes += body?.length ?? 0
-        return bytes <= MOST_BYTES
-      })
+    return this.parts.journal.last().map(({ exchange }) => exchange)
   }
 }
 

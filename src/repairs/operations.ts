@@ -1,6 +1,6 @@
 /** Operations that repair what an exchange got: what is possible for it, and doing it. */
 import * as v from 'valibot'
-import { arrayOf, closed, optional, optionalMember, orNull, text, word } from '../check/forms.js'
+import { arrayOf, closed, moment, optional, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
 import { dataOf, operation, type ValueOf } from '../control/operation.js'
 import { repairIds } from '../journal/index.js'
 import { answerForms } from '../replies/index.js'
@@ -51,15 +51,46 @@ const done = closed({
 const failed = closed({ failed: text, exchange: orNull(text) })
 export type RepairResult = ValueOf<typeof done> | ValueOf<typeof failed>
 
+const answered = closed({
+  /** `rule "weather"`, `canned reply`, or `nothing`. */
+  by: text,
+  /** Its beginning. */
+  says: text,
+})
+const changedAnswers = closed({
+  /** The files that were saved: of rules, or the configuration. */
+  files: arrayOf(text),
+  /** When; `null` if nothing has been saved since the start. */
+  at: orNull(moment),
+  /** How many requests were answered again. */
+  requests: wholeNumber,
+  /** Those that are answered differently, the newest first. */
+  data: arrayOf(closed({ id: text, title: text, before: answered, after: answered })),
+})
+export type ChangedAnswers = ValueOf<typeof changedAnswers>
+
+/** What was saved last, and when. */
+export interface SavedFiles {
+  readonly files: readonly string[]
+  readonly at: string
+}
+
 interface RepairParts {
   readonly repairs: {
     /** Throws a 404 for an exchange that the journal does not have. */
     offers(exchange: string): Promise<readonly RepairOffer[]>
     repair(exchange: string, wish: RepairWish): Promise<RepairResult>
   }
+  readonly sinceSave: { changed(): Promise<ChangedAnswers> }
 }
 
-export const repairOperations = ({ repairs }: RepairParts) => ({
+export const repairOperations = ({ repairs, sinceSave }: RepairParts) => ({
+  listChangedAnswers: operation({
+    at: 'GET /replies/changed',
+    does: 'Lists which of the last 200 emulated requests the last save of rules or configuration answers differently, with both answers. Nothing is counted, journaled or changed.',
+    returns: changedAnswers,
+    run: () => sinceSave.changed(),
+  }),
   listRepairs: operation({
     at: 'GET /exchanges/{id}/repairs',
     does: 'Lists what can be done so that the request of an exchange gets another answer, or why it cannot.',

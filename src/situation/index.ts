@@ -17,6 +17,7 @@ export interface Decides extends Pick<SituationItem, 'what' | 'says' | 'undo'> {
 interface Parts {
   readonly items: () => readonly Decides[]
   readonly problems: () => readonly Problem[]
+  readonly saved: () => SituationJson['saved']
   readonly undo: (id: string) => boolean | Promise<boolean>
   /** Changes with each reload of the configuration. */
   readonly loaded: () => unknown
@@ -67,7 +68,7 @@ export class Situation {
   }
 
   private look(): void {
-    const { items, problems, loaded } = this.parts
+    const { items, problems, saved: lastSave, loaded } = this.parts
     const by = this.acting ?? (this.configuration === loaded() ? 'test' : 'configuration')
     this.configuration = loaded()
     const before = new Map(this.latest.data.map(item => [item.undo, item]))
@@ -77,7 +78,8 @@ export class Situation {
       if (same?.by && (isCounted || same.says === item.says)) return { ...same, ...item }
       return { ...item, by, at: new Date().toISOString() }
     })
-    const next = { data, problems: problems().map(problem => ({ ...problem })) }
+    const saved = lastSave()
+    const next = { data, problems: problems().map(problem => ({ ...problem })), ...(saved && { saved }) }
     if (isDeepStrictEqual(next, this.latest)) return
     this.latest = next
     this.listeners.emit()

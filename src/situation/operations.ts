@@ -45,6 +45,8 @@ const situation = closed({
   data: arrayOf(item),
   /** Why a changed configuration or rule file is not in use; empty if they are. */
   problems: arrayOf(problem),
+  /** The rules or the configuration that were saved last, and when; GET /replies/changed says what that has changed. */
+  saved: optionalMember(closed({ files: arrayOf(text), at: moment })),
 })
 export type SituationJson = ValueOf<typeof situation>
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { inShort } from '../../src/dashboard/page/answers/in-short.js'
 import { recordingAt, ruleAt } from '../../src/dashboard/routes.js'
-import { folderWith } from '../command.js'
+import { folderWith, startReady, writeInto } from '../command.js'
 import type { Scene } from '../scene.js'
 import { lacks } from '../sentences.js'
 import { expectAccessible } from './axe.js'
@@ -81,6 +81,26 @@ inBrowser('a wrong reply: the page says which rule answers a prompt, and why eac
   await page.getByText('Rule "orders" answers.').waitFor()
   // Nothing was sent or counted.
   expect(await hitsOf(platform)).toEqual([0, 0, 0])
+})
+
+inBrowser('after a save the page says how many of the last requests are answered differently, and how', async () => {
+  const files = { 'platform.config.yaml': 'replies: shop.yaml\n', 'shop.yaml': shop }
+  const { dir, ready, chat } = await startReady({ files })
+  for (const content of ['hello', 'something else'])
+    await (await chat({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })).text()
+  const { page } = await openPage()
+  await page.goto(`${ready.url}/dashboard`)
+  await page.getByRole('link', { name: 'something else' }).waitFor()
+  writeInto(dir, { 'shop.yaml': shop.replace('Welcome!', 'Good morning.') })
+  await page.getByText('Since your last save of shop.yaml: 2 requests, 1 answered differently').click()
+  const changed = page.getByRole('listitem').filter({ hasText: 'Welcome!' })
+  await changed.getByText('Good morning.').waitFor()
+  await expectAccessible(page)
+  await changed.getByRole('link', { name: 'hello' }).click()
+  await page.getByRole('complementary').getByText('Welcome!', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Answers' }).click()
+  writeInto(dir, { 'platform.config.yaml': 'replies: shop.yaml\nseed: 7\n' })
+  await page.getByText('Since your last save of platform.config.yaml: 2 requests').waitFor()
 })
 
 async function hitsOf(platform: Scene): Promise<readonly number[]> {

@@ -8,6 +8,7 @@ import { ConnectCard } from '../connect/connect-card.jsx'
 import { isRefusal } from '../live/feed.js'
 import { useLive } from '../live/live.js'
 import { navigate, useAddress, useKeys } from '../routing.jsx'
+import { SinceSave } from '../since-save.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
@@ -63,6 +64,7 @@ function Activity() {
         />
         {rows.length > 0 || flights.length > 0 ? (
           <>
+            <SinceSave />
             <Flights of={flights.filter(({ run }) => !rows.some(row => row.run === run))} />
             <List rows={rows} flights={flights} open={open} hold={hold} />
           </>

@@ -6,6 +6,7 @@ import { useConfig } from '../config.jsx'
 import { EditorLink } from '../editor-link.jsx'
 import { useAddress } from '../routing.jsx'
 import { SearchList, useSearch } from '../search-list.jsx'
+import { SinceSave } from '../since-save.jsx'
 import { Button, CopyButton } from '../widgets/button.jsx'
 import { AskButton, Field, Form, useFields } from '../widgets/fields.jsx'
 import { Empty, Notice } from '../widgets/states.jsx'
@@ -28,6 +29,7 @@ export function Rules() {
   const isGone = wanted !== '' && list.words === wanted && list.value?.total === 0
   return (
     <div class="stack">
+      <SinceSave />
       <TryPrompt explained={explained} onExplained={setExplained} />
       {isGone && (
         <Notice tone="care">
