@@ -1,6 +1,6 @@
 /** Settings for all tests: how often property tests run (a tenth of the number they name, with a new seed each time; all of it with FC_RUNS=all), and that answers are checked against their schemas. */
 import fc from 'fast-check'
-import { answers } from '../src/control/operation.js'
+import { answers } from '../src/core/operation.js'
 import { hashCost } from '../src/supabase/passwords.js'
 
 const FEWEST = 10

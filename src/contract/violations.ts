@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
 import { arrayOf, closed } from '../check/forms.js'
-import { operation } from '../control/operation.js'
 import type { Exchange } from '../core/exchange.js'
+import { operation } from '../core/operation.js'
 import { once } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 

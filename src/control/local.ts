@@ -1,9 +1,9 @@
 /** Calls operations of the same process without HTTP: for tests, which may replace `fetch` and stop the timers. */
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
+import type { CallInput, Calls } from '../core/client.js'
 import { invalidRequest } from '../core/errors.js'
-import type { CallInput, Calls } from './client.js'
-import type { Operation, Operations, Schema } from './operation.js'
+import type { Operation, Operations, Schema } from '../core/operation.js'
 
 /** Checks what an operation takes. Throws a 400 that names the first mistake. */
 export function validated(schema: Schema, value: unknown, whole: string): unknown {

@@ -1,9 +1,9 @@
 /** The operations of the dashboard's API: the configuration of the page, and the keys of a user. */
 import * as v from 'valibot'
 import { arrayOf, closed, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
-import { operation, type ValueOf } from '../control/operation.js'
+import { clockState } from '../control/settings-operations.js'
+import { operation, type ValueOf } from '../core/operation.js'
 import { isLoopback } from '../core/origins.js'
-import { clockState } from '../http/settings-operations.js'
 import { keyOperations } from '../keys/operations.js'
 
 const config = closed({

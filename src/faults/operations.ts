@@ -1,8 +1,8 @@
 /** The operation that makes requests fail. */
 
 import { closed, text } from '../check/forms.js'
-import { operation } from '../control/operation.js'
 import { type FaultCall, faultCallSchema } from '../core/fault.js'
+import { operation } from '../core/operation.js'
 
 interface WaitingFaults {
   /** Rejects with a ProblemsError for unknown conditions. */

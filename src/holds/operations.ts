@@ -1,7 +1,7 @@
 /** Operations on holds. */
 import * as v from 'valibot'
 import { closed, described, integer, optional, text, word } from '../check/forms.js'
-import { dataOf, operation, scopeQuery } from '../control/operation.js'
+import { dataOf, operation, scopeQuery } from '../core/operation.js'
 import { holdActionSchema, holdCallSchema, holdStateSchema } from './call.js'
 import { type Holds, noSuchHold } from './index.js'
 

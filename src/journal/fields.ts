@@ -18,11 +18,11 @@ import {
   wholeNumber,
   word,
 } from '../check/forms.js'
-import type { Schema, ValueOf } from '../control/operation.js'
 import { headerFaults, keyFaults, tokenFaults } from '../core/caller.js'
 import { shortened } from '../core/errors.js'
 import { type Exchange, modes, sourceOf } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
+import type { Schema, ValueOf } from '../core/operation.js'
 import { appliedFaultInWords } from '../core/reply.js'
 import { type Redact, type Redaction, redactionOf } from '../redact/index.js'
 import { adviceOn } from './advice.js'

@@ -1,7 +1,7 @@
 /** Operations on the journal: returns, streams and deletes exchanges; and metrics of what passed. */
 import * as v from 'valibot'
 import { arrayOf, boolean, closed, optional, optionalMember, text, wholeNumber } from '../check/forms.js'
-import { operation, scopeQuery, TextAnswer } from '../control/operation.js'
+import { operation, scopeQuery, TextAnswer } from '../core/operation.js'
 import { once } from '../core/work.js'
 import { exchangeInBrief, exchangeInDetail } from './fields.js'
 import { journalQuery, journalSearch } from './filter.js'

@@ -1,10 +1,10 @@
 /** Serves the journal over HTTP, as a page or as a stream, and repeats requests. Loaded with the control API. */
 import { randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
-import { StreamedAnswer } from '../control/operation.js'
 import { createIds } from '../core/clock.js'
 import { invalidRequest, noSuchExchange, notRepeatable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
+import { StreamedAnswer } from '../core/operation.js'
 import { AGAIN_HEADER } from '../core/paths.js'
 import { isRepeatable } from './facts.js'
 import type { JournaledExchange } from './fields.js'

@@ -1,7 +1,7 @@
 /** Operations on API keys: users list, create and revoke their own; the developer lists and revokes those of all users. */
 import * as v from 'valibot'
 import { closed, integer, isMoment, moment, optional, orNull, text, where, word } from '../check/forms.js'
-import { dataOf, operation, type ValueOf } from '../control/operation.js'
+import { dataOf, operation, type ValueOf } from '../core/operation.js'
 import { isStorableText } from '../state/rows.js'
 
 const aShortName = 'a string of 1 to 100 characters'

@@ -1,6 +1,6 @@
 /** The operation on MCP servers: lists what they offer. */
 import { arrayOf, closed, objectOf, text } from '../check/forms.js'
-import { dataOf, operation, type ValueOf } from '../control/operation.js'
+import { dataOf, operation, type ValueOf } from '../core/operation.js'
 import type { McpPrompt, McpResource, McpResourceTemplate, McpServer, McpTool } from './options.js'
 
 const server = closed({

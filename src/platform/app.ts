@@ -49,7 +49,7 @@ export type LoadedControl = Awaited<ReturnType<typeof loadControl>>
 export async function loadControl(dependencies: Dependencies) {
   const { current, runtime } = dependencies
   // Imported one after another, because jest 29 cannot link modules that share others at the same time.
-  const { controlOperations } = await import('../http/operations.js')
+  const { controlOperations } = await import('../control/operations.js')
   const { createReader } = await loadReader()
   const { createSituation } = await import('./situation.js')
   const people = await import('../supabase/people.js')
@@ -85,7 +85,7 @@ export async function loadControl(dependencies: Dependencies) {
 
 export async function loadApp(dependencies: Dependencies, { situation, operations }: LoadedControl): Promise<App> {
   const { current, runtime } = dependencies
-  const { createApp, createControl } = await import('../http/app.js')
+  const { createApp, createControl } = await import('../control/app.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { apiKeys, clock, modes, state, url, report } = runtime
   const { host } = current().loaded.config

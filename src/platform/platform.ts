@@ -1,6 +1,7 @@
 /** A running platform, as the commands and the test API use it. */
 
 import type { Violations } from '../contract/violations.js'
+import type { ControlOperations } from '../control/operations.js'
 import type { Clock } from '../core/clock.js'
 import type { Mode, OwnPath } from '../core/exchange.js'
 import type { ResetOptions } from '../core/part.js'
@@ -9,7 +10,6 @@ import type { Holds } from '../holds/index.js'
 import type { Traffic } from '../http/entrance.js'
 import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
-import type { ControlOperations } from '../http/operations.js'
 import type { Journal } from '../journal/index.js'
 import type { EndedRun, Miss, Receipt, Tidied } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'

@@ -1,7 +1,7 @@
 /** The recordings as a list for browsing: searches, reads and removes them. */
 
 import { problemInWords } from '../check/problem.js'
-import { type ListingQuery, searchFor } from '../control/operation.js'
+import { type ListingQuery, searchFor } from '../core/operation.js'
 import { mapInParallel } from '../core/work.js'
 import { subjectOf } from './conversation.js'
 import { beginningOf } from './file-text.js'

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { violationCounts } from '../check/finding.js'
 import { arrayOf, closed, map, optionalMember, text, wholeNumber, word } from '../check/forms.js'
-import type { ValueOf } from '../control/operation.js'
+import type { ValueOf } from '../core/operation.js'
 
 const counts = {
   /** Requests answered from recordings. */

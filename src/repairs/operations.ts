@@ -1,7 +1,7 @@
 /** Operations that repair what an exchange got: what is possible for it, and doing it. */
 import * as v from 'valibot'
 import { arrayOf, closed, moment, optional, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
-import { dataOf, operation, type ValueOf } from '../control/operation.js'
+import { dataOf, operation, type ValueOf } from '../core/operation.js'
 import { repairIds } from '../journal/index.js'
 import { answerForms } from '../replies/index.js'
 

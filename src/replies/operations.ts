@@ -13,6 +13,9 @@ import {
   wholeNumber,
 } from '../check/forms.js'
 import { blockYaml } from '../check/yaml.js'
+import { noSuchExchange, noSuchRule, notFound } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
+import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import {
   dataOf,
   type ListingQuery,
@@ -22,10 +25,7 @@ import {
   searchFor,
   TextAnswer,
   type ValueOf,
-} from '../control/operation.js'
-import { noSuchExchange, noSuchRule, notFound } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
-import { jsonText, MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
+} from '../core/operation.js'
 import { testOf } from './as-test.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'

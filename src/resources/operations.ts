@@ -12,9 +12,9 @@ import {
   wholeNumber,
   word,
 } from '../check/forms.js'
-import { dataOf, listingQuery, operation, pageOf } from '../control/operation.js'
 import { credentialKinds } from '../core/exchange.js'
 import { exactJsonBody } from '../core/json.js'
+import { dataOf, listingQuery, operation, pageOf } from '../core/operation.js'
 import type { Json } from '../state/rows.js'
 import type { ResourceAddress, ResourceRows } from './manage.js'
 import { resourceActions } from './options.js'

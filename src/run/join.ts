@@ -1,5 +1,5 @@
 /** A run of several processes, on the side of its tests: joins it, and reports to it. */
-import { createClient } from '../control/client.js'
+import { createClient } from '../core/client.js'
 import { stringifyExact } from '../core/json.js'
 import { CONTROL } from '../core/paths.js'
 import type { JournalEntry } from '../journal/index.js'

@@ -1,10 +1,10 @@
 /** What the processes of one run tell each other: what `standin exec` hands to its tests, and what these report. */
 import { violating } from '../check/finding.js'
 import { arrayOf, boolean, closed, orNull, text, wholeNumber } from '../check/forms.js'
-import { operation, type ValueOf } from '../control/operation.js'
 import { notFound } from '../core/errors.js'
 import { faultSchema } from '../core/fault.js'
 import { exactJsonBody } from '../core/json.js'
+import { operation, type ValueOf } from '../core/operation.js'
 import { exchangeInDetail } from '../journal/operations.js'
 import { missForm, receiptForm } from '../recordings/operations.js'
 

@@ -1,6 +1,6 @@
 /** Operations on scopes: which users they follow. */
 import { closed, described, optional, text, word } from '../check/forms.js'
-import { operation } from '../control/operation.js'
+import { operation } from '../core/operation.js'
 import type { Scopes } from './index.js'
 import { scopedUser, scopeName } from './users.js'
 

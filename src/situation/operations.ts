@@ -1,7 +1,7 @@
 /** Operations on the situation: what decides the next answer, and taking a change back. */
 import { arrayOf, closed, moment, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
-import { operation, type ValueOf } from '../control/operation.js'
 import { quotedStart, refusal } from '../core/errors.js'
+import { operation, type ValueOf } from '../core/operation.js'
 
 export const subjects = [
   'mode',

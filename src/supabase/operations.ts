@@ -17,8 +17,8 @@ import {
   wholeNumber,
   word,
 } from '../check/forms.js'
-import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from '../control/operation.js'
 import { noSuchSession } from '../core/errors.js'
+import { type ListingQuery, listingQuery, operation, pageOf, type ValueOf } from '../core/operation.js'
 import { testKeyExpiry, testKeyName } from '../keys/api-keys.js'
 import type { Json } from '../state/rows.js'
 import { idTokenProviders, providerNames } from './providers.js'

@@ -1,5 +1,5 @@
 /** Users, their sessions, tokens and the outbox as developers and tests use them, without any credential. */
-import { type ListingQuery, searchFor } from '../control/operation.js'
+import { type ListingQuery, searchFor } from '../core/operation.js'
 import type { MessageRow, SessionRow, State, Table, UserRow } from '../state/rows.js'
 import { type Backend, momentOf, type TokenBackend } from './backend.js'
 import { expiryOfCode, tokenDigestsOf } from './codes.js'

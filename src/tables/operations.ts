@@ -1,6 +1,6 @@
 /** Operations on the tables, by which tests read and prepare their rows. */
 import { anything, arrayOf, closed, objectOf, text } from '../check/forms.js'
-import { dataOf, operation } from '../control/operation.js'
+import { dataOf, operation } from '../core/operation.js'
 import type { TableRows } from './index.js'
 
 const row = objectOf<Readonly<Record<string, unknown>>>()

@@ -1,8 +1,9 @@
 /** How tests reach a platform: in their own process, or over HTTP. Everything that they do goes through its operations. */
-import type { Calls } from '../control/client.js'
+
+import type { ControlOperations } from '../control/operations.js'
+import type { Calls } from '../core/client.js'
 import { createListeners } from '../core/part.js'
 import { TEST_HEADER } from '../core/paths.js'
-import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import { exchangeParts } from './exchange-filter.js'

@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
+import { type ControlParts, controlOperations } from '../../src/control/operations.js'
 import { developmentSecret } from '../../src/core/secrets.js'
-import { type ControlParts, controlOperations } from '../../src/http/operations.js'
 import { startReady } from '../command.js'
 import { platformWith } from '../scene.js'
 import { secretToken } from '../signing.js'

@@ -1,7 +1,8 @@
 /** The two APIs as the page calls them: every operation by method and path, with its declared types; and failures in words. */
-import { type Client, type ClientOptions, createClient } from '../../control/client.js'
+
+import type { ControlOperations } from '../../control/operations.js'
+import { type Client, type ClientOptions, createClient } from '../../core/client.js'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
-import type { ControlOperations } from '../../http/operations.js'
 import type { DashboardOperations } from '../operations.js'
 import { createShared } from './widgets/shared.js'
 

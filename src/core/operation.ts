@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
 import { arrayOf, closed, integer, optional, text, wholeNumber } from '../check/forms.js'
-import type { Caller } from '../core/exchange.js'
+import type { Caller } from './exchange.js'
 
 export type Schema = v.GenericSchema<unknown, unknown>
 

@@ -15,14 +15,14 @@ import {
   word,
 } from '../check/forms.js'
 import { ProblemsError } from '../check/problem.js'
-import { operation, type Schema, type ValueOf } from '../control/operation.js'
 import { type Clock, isOnClock } from '../core/clock.js'
 import { invalidRequest, refusal } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { randomFaultSchema, randomFaults } from '../core/fault.js'
+import { operation, type Schema, type ValueOf } from '../core/operation.js'
 import { paceChange, paceInput } from '../core/pace.js'
+import { modeSwitch } from '../http/modes.js'
 import { type Changeable, type Changes, limitsChange, type Setting } from '../limits/options.js'
-import { modeSwitch } from './modes.js'
 
 const currentModes = closed({ mode: word(modes), modes: map(text, word(modes), 'an object') })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */

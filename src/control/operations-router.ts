@@ -2,18 +2,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
-import { validated } from '../control/local.js'
-import {
-  type Audience,
-  answers,
-  checkAnswer,
-  type Operation,
-  type Operations,
-  type Schema,
-  StreamedAnswer,
-  TextAnswer,
-  type User,
-} from '../control/operation.js'
 import {
   emptyBody,
   invalidRequest,
@@ -24,9 +12,21 @@ import {
   unreadableRequest,
 } from '../core/errors.js'
 import { modestJsonBody, stringifyExact } from '../core/json.js'
+import {
+  type Audience,
+  answers,
+  checkAnswer,
+  type Operation,
+  type Operations,
+  type Schema,
+  StreamedAnswer,
+  TextAnswer,
+  type User,
+} from '../core/operation.js'
 import { SCOPE_HEADER } from '../core/scope.js'
-import { readBody, requireJson } from './body.js'
-import { Router } from './express.js'
+import { readBody, requireJson } from '../http/body.js'
+import { Router } from '../http/express.js'
+import { validated } from './local.js'
 
 /** Checks that a caller has access, or rejects with a PlatformError. Resolves to the user if the operation requires one. */
 export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
