@@ -98,10 +98,18 @@ async function runAsShown(line: string, dir: string) {
   return runLine(shown, { dir, env })
 }
 
-test.each(pages.filter(name => commandsOn(name).length > 0))('the commands on %s run', async name => {
+/** The commands of each page that are on no page before it. */
+const newOn = new Map(
+  pages.map((name, i) => {
+    const before = new Set([...notRun.keys(), ...pages.slice(0, i).flatMap(commandsOn)])
+    return [name, commandsOn(name).filter(line => !before.has(line))]
+  }),
+)
+
+test.each([...newOn.keys()].filter(name => newOn.get(name)?.length))('the commands on %s run', async name => {
   const dir = folderWith()
   cpSync(await recorded(), dir, { recursive: true, verbatimSymlinks: true })
-  for (const line of commandsOn(name).filter(line => !notRun.has(line))) {
+  for (const line of newOn.get(name) ?? []) {
     const { code, output } = await runAsShown(line, dir)
     expect(code, `${line}\n${output}`).toBe(codes.has(line) ? codes.get(line) : 0)
     expect(output, line).not.toMatch(/^ +at .*:\d+:\d+\)?$|\(node:|Warning:/m)

@@ -17,9 +17,10 @@ const own = "1 answered by the tests' own replies."
 
 /** Runs the tests as a row says. */
 function runOf({ alone, beside, exec }: Project, { runner, isBelowExec }: Row) {
-  return (mode: string, workers: number, flags: readonly string[] = []) => {
-    if (isBelowExec) return exec(['--mode', mode, ...flags], { workers })
-    return runner === 'HTTP' ? beside(['--mode', mode], { workers }) : alone({ workers, env: { STANDIN_MODE: mode } })
+  return (mode: string, workers: number, flags: readonly string[] = [], files: readonly string[] = []) => {
+    if (isBelowExec) return exec(['--mode', mode, ...flags], { workers, files })
+    if (runner === 'HTTP') return beside(['--mode', mode], { workers, files })
+    return alone({ workers, files, env: { STANDIN_MODE: mode } })
   }
 }
 
@@ -27,7 +28,7 @@ const cells: Readonly<Record<(typeof modes)[number], (given: Project, row: Row) 
   async emulate(given, row) {
     given.forget()
     const asked = given.live.asked()
-    const { code, output } = await runOf(given, row)('emulate', 1)
+    const { code, output } = await runOf(given, row)('emulate', 1, [], ['search', 'own'])
     expect(code, output).toBe(0)
     expect(given.live.asked()).toBe(asked)
   },
