@@ -58,6 +58,10 @@ export class HeldRequest implements Transform {
     return (this.later.find(({ isWaiting }) => isWaiting) ?? this.holding).id
   }
 
+  isHeldBy(holding: Holding): boolean {
+    return holding === this.holding || this.later.includes(holding)
+  }
+
   get isWaiting(): boolean {
     return [this.holding, ...this.later].some(({ isWaiting }) => isWaiting)
   }
@@ -161,20 +165,30 @@ const withoutLength = (headers: readonly string[]): string[] =>
   headers.filter((_text, i) => headers[i - (i % 2)]?.toLowerCase() !== 'content-length')
 
 /** The requests that are under way, for the control API. */
-export const requestsUnderWay = (open: () => Iterable<RequestContext<HeldRequest>>, holds: Holds): UnderWay => ({
-  list: () =>
-    Array.from(open(), ({ number, held }) => ({ id: String(number), hold: held?.isWaiting ? held.id : null })),
-  hold(id) {
+export function requestsUnderWay(open: () => Iterable<RequestContext<HeldRequest>>, holds: Holds): UnderWay {
+  const find = (id: string) => {
     const context = [...open()].find(({ number }) => String(number) === id)
     if (!context || context.response.writableEnded || context.exchange.isWebSocket) throw noSuchRequest(id)
-    const { held } = context
-    if (held?.isWaiting) return { id: held.id }
-    const holding = holds.addFor(context.exchange)
-    context.held = held ?? new HeldRequest(context.response, holding)
-    context.held.holdNow(holding)
-    return { id: holding.id }
-  },
-})
+    return context
+  }
+  return {
+    list: () =>
+      Array.from(open(), ({ number, held }) => ({ id: String(number), hold: held?.isWaiting ? held.id : null })),
+    hold(id) {
+      const context = find(id)
+      const { held } = context
+      if (held?.isWaiting) return { id: held.id }
+      const holding = holds.addFor(context.exchange)
+      context.held = held ?? new HeldRequest(context.response, holding)
+      context.held.holdNow(holding)
+      return { id: holding.id }
+    },
+    isHeldBy(id) {
+      const { held } = find(id)
+      return holding => held?.isHeldBy(holding) ?? false
+    },
+  }
+}
 
 const noSuchRequest = (id: string) =>
   refusal(404, 'no_such_request', `There is no request ${quotedStart(id, 40)} under way that can be held.`)

@@ -142,12 +142,12 @@ export class Holds {
     return [...this.all.values()].filter(isInScope(scope)).map(stateOf)
   }
 
-  /** Says what happens to the request that has waited longest. Throws a 404 or a 409. */
-  act(id: string, action: HoldAction): void {
+  /** Says what happens to the request that has waited longest, of those that are meant. Throws a 404 or a 409. */
+  act(id: string, action: HoldAction, isMeant: (holding: Holding) => boolean = () => true): void {
     const hold = this.get(id)
     if (hold.reached === 0) throw notReached(titleOf(hold))
     // Its client may have left just now, which no caller can know.
-    const first = [...hold.taken].find(({ isWaiting }) => isWaiting)
+    const first = [...hold.taken].find(one => one.isWaiting && isMeant(one))
     if (action.action === 'fail' && first?.mayFail === false) throw answerHasBegun()
     first?.letGo(action)
   }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { closed, described, integer, optional, text, word } from '../check/forms.js'
 import { dataOf, operation, scopeQuery } from '../core/operation.js'
 import { holdActionSchema, holdCallSchema, holdStateSchema } from './call.js'
-import { type Holds, noSuchHold } from './index.js'
+import { type Holding, type Holds, noSuchHold } from './index.js'
 
 /** A request that is under way. */
 interface RequestUnderWay {
@@ -18,6 +18,8 @@ export interface UnderWay {
   list(): readonly RequestUnderWay[]
   /** Holds a request from its next piece on. Throws a 404 if it has ended. */
   hold(id: string): { readonly id: string }
+  /** Whether a hold has taken this request. Throws a 404 if it has ended. */
+  isHeldBy(id: string): (holding: Holding) => boolean
 }
 
 const id = closed({ id: text })
@@ -33,6 +35,11 @@ const holdOrRequest = v.pipe(
     'has request, which is already under way, and next to it what is for the next ones.',
   ),
 )
+
+const actionFor = closed({
+  ...holdActionSchema.entries,
+  request: optional(text, 'The id of the request that it is for, in place of the one that has waited longest.'),
+})
 
 const waitQuery = closed({
   wait: v.optional(
@@ -73,9 +80,10 @@ export const holdOperations = ({ holds, underWay }: { readonly holds: Holds; rea
   }),
   letHeldGo: operation({
     at: 'POST /holds/{id}',
-    does: 'Lets the request go that has waited longest: release sends the rest, cut closes the connection, end ends the answer normally, fail sends an error instead.',
-    body: holdActionSchema,
-    run: ({ id, body }) => holds.act(id, body),
+    does: 'Lets the request go that has waited longest, or the one that is named: release sends the rest, cut closes the connection, end ends the answer normally, fail sends an error instead.',
+    body: actionFor,
+    run: ({ id, body: { request, ...action } }) =>
+      holds.act(id, action, request === undefined ? undefined : underWay.isHeldBy(request)),
   }),
   removeHold: operation({
     at: 'DELETE /holds/{id}',

@@ -136,7 +136,8 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
     rules: { ...rules.rules, explain: rules.explain },
     async draftRule(exchange: Exchange, source: DraftSource) {
       // A path may have a secret in it, and so may what is said about a body.
-      const target = await answerable({ ...exchange, path: source.request.path }, isMcpIn(current))
+      const known = await identified(exchange, current)
+      const target = await answerable({ ...known, path: source.request.path }, isMcpIn(current))
       const { text } = redactionOf(exchange, current().redact)
       return draftOf(source, typeof target === 'string' ? text(target) : target)
     },
@@ -175,6 +176,17 @@ const isMcpIn =
   (path: string): boolean =>
     mcpPathsOf(current().loaded.config)?.(path) ?? false
 
+/** An exchange with the caller of its credential: a path that nobody answers does not ask for it. */
+async function identified(exchange: Exchange, current: Dependencies['current']): Promise<Exchange> {
+  const { caller, authorization } = exchange
+  if (caller.kind !== 'anonymous' || authorization === undefined) return exchange
+  try {
+    return { ...exchange, caller: await current().authenticator.identify(authorization) }
+  } catch {
+    return exchange
+  }
+}
+
 /** What repairs need of the other parts. */
 function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAgain']): Repairs {
   const { journal, modes, recordings, rules } = runtime
@@ -184,6 +196,7 @@ function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAg
     sendAgain,
     rules: { ...rules.rules, whyNot: rules.whyNot },
     isMcp: isMcpIn(current),
+    identified: exchange => identified(exchange, current),
     modeOf: exchange => modes.current().of(exchange),
     whyNotRecord: () => modes.impossible('record'),
     keyOf: async (exchange, ignore) => (await current().recordings()).keyOf(exchange, ignore),

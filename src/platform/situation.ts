@@ -1,7 +1,7 @@
 /** What decides the next answer: each part in words, and how it is taken back to what is configured. */
 import type { Problem } from '../check/problem.js'
 import type { Mode } from '../core/exchange.js'
-import type { Pace } from '../core/pace.js'
+import { type Pace, paceFrom } from '../core/pace.js'
 import { faultInWords } from '../core/reply.js'
 import type { Changeable } from '../limits/options.js'
 import { type Decides, Situation } from '../situation/index.js'
@@ -75,8 +75,8 @@ function itemsOf(runtime: Runtime, { loaded: { config } }: Assembly): readonly D
           } as const,
         ]
       : []),
-    ...(isOtherPace || pace.firstTokenMs > 0 || pace.tokensPerSecond > 0
-      ? [{ what: 'pace', says: paceInWords(pace), undo: isOtherPace ? 'pace' : null } as const]
+    ...(isOtherPace || pace.firstTokenMs > 0 || pace.tokensPerSecond > 0 || Object.keys(pace.models).length > 0
+      ? [{ what: 'pace', says: pacesInWords(pace), undo: isOtherPace ? 'pace' : null } as const]
       : []),
     ...(clockSays === undefined ? [] : [{ what: 'clock', says: clockSays, undo: 'clock' } as const]),
     ...ruleItems(runtime),
@@ -141,6 +141,13 @@ function limitsInWords(limits: Changeable['limits'], usual: Partial<Changeable['
     .filter(Boolean)
     .join(', ')
 }
+
+/** The pace of all models, and of those that have one of their own. */
+const pacesInWords = ({ models, ...usual }: Changeable['pace']): string =>
+  [
+    paceInWords(usual),
+    ...Object.entries(models).map(([model, own]) => `${model}: ${paceInWords(paceFrom(own, usual))}`),
+  ].join('; ')
 
 function paceInWords({ firstTokenMs, tokensPerSecond }: Pace): string {
   if (firstTokenMs === 0 && tokensPerSecond === 0) return 'streams without pauses'

@@ -33,6 +33,8 @@ interface Parts {
     whyNot(id: string, exchange: Exchange): Promise<string | undefined>
   }
   readonly isMcp: (path: string) => boolean
+  /** With the caller of its credential, also where nobody asked for that because the path was unknown. */
+  readonly identified: (exchange: Exchange) => Promise<Exchange>
   readonly modeOf: (exchange: Exchange) => Mode
   /** Why the live platform cannot be asked; `undefined` if it can. */
   readonly whyNotRecord: () => readonly string[] | undefined
@@ -171,7 +173,7 @@ export class Repairs {
 
   private async target(exchange: Exchange): Promise<Answerable | string> {
     const mode = this.parts.modeOf(exchange)
-    const target = await answerable(exchange, this.parts.isMcp)
+    const target = await answerable(await this.parts.identified(exchange), this.parts.isMcp)
     if (typeof target === 'string' || mode === 'emulate' || !this.parts.isMcp(exchange.path)) return target
     return `In mode ${mode}, rules do not answer calls of MCP. Switch the mode to emulate, and send it again.`
   }

@@ -14,7 +14,6 @@ export const subjects = [
   'rules',
   'answer',
   'repair',
-  'mcp',
 ] as const
 
 export const actors = ['dashboard', 'test', 'control API', 'configuration'] as const

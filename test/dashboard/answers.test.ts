@@ -50,7 +50,7 @@ inBrowser(
     const table = page.getByRole('table', { name: 'Rules, in the order in which they are tried' })
     await rowOf(page, 'greeting').getByText('1×').waitFor()
     const rows = (await table.getByRole('row').allInnerTexts()).map(text => cells(text))
-    expect(rows.map(([name, , when, says, hits]) => [name, when, says, hits]).slice(1)).toEqual([
+    expect(rows.map(([name = '', when, says, hits]) => [name.split(' ')[0], when, says, hits]).slice(1)).toEqual([
       ['greeting', 'user "hello"', 'Welcome!', '1×'],
       ['orders', 'user /\\border\\b/i, tools "find_order", toolResult no', 'toolCalls "find_order"', 'none'],
       ['bye', 'user "hello"', 'Bye', 'none'],

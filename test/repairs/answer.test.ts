@@ -157,6 +157,8 @@ test('a call of MCP and a request to a path are answered by what they carry, too
   }
   for (const [path, body, again, others] of [
     ['/orders?b=2&a=1', undefined, ['/orders?a=1&b=2', undefined], [['/orders?a=1', undefined]]],
+    // It needs a key, for which nobody asked while the path was unknown.
+    ['/v1/embeddings', '{"input":"a"}', ['/v1/embeddings', '{"input":"a"}'], [['/v1/embeddings', '{"input":"b"}']]],
     [
       '/orders',
       '{"a":1,"b":[2]}',

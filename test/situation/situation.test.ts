@@ -83,7 +83,11 @@ test('each change of what decides the next answer is told, with who made it, and
   const random = [{ status: 500, chance: 0.05 }]
   const put = (path: string, body: object) =>
     platform.ask(`/__standin${path}`, { method: 'PUT', headers, body: JSON.stringify(body) })
-  await put('/settings', { pace: { firstTokenMs: 5 }, limits: { requestsPerMinute: 90 }, random })
+  await put('/settings', {
+    pace: { firstTokenMs: 5, models: { 'gpt-4o': { tokensPerSecond: 9 } } },
+    limits: { requestsPerMinute: 90 },
+    random,
+  })
   await put('/mode', { mode: 'replay' })
   await vi.waitFor(() => expect(told('mode')).toMatchObject({ says: 'replay', by: 'dashboard' }))
   expect(latest().map(({ what, says }) => `${what}: ${says}`)).toEqual([
@@ -92,7 +96,7 @@ test('each change of what decides the next answer is told, with who made it, and
     'random faults: 5 % of /v1/*: status=500',
     expect.stringContaining('holds: hold-1 on chat completions when {"user":"later"}'),
     'limits: 90 requests a minute',
-    'pace: first token after 5 ms, then at once',
+    'pace: first token after 5 ms, then at once; gpt-4o: first token after 5 ms, 9 a second',
     'clock: clock +1 day',
     'rules: 1 temporary rule',
   ])

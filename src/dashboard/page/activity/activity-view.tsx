@@ -287,12 +287,11 @@ function Toolbar({ filter, found, open, paused, fresh, pause, resume }: ToolbarP
 
 type LiveNow = Parameters<Parameters<typeof useLive>[0]>[0]
 
-/** `2 in flight · 1,204 tokens`. */
-function stateInWords({ connection, flights, tokens, skipped }: LiveNow): string {
+/** `2 in flight · 300 requests not listed`. */
+function stateInWords({ connection, flights, skipped }: LiveNow): string {
   const parts = [
     connection === 'lost' && 'Not connected',
     flights.length > 0 && `${flights.length} in flight`,
-    tokens > 0 && counted(tokens, 'token'),
     skipped > 0 && `${counted(skipped, 'request')} not listed`,
   ]
   return parts.filter(Boolean).join(' · ')

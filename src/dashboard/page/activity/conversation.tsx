@@ -68,11 +68,14 @@ function picturesIn(content: unknown): readonly string[] {
 
 const isPicture = (url: string) => /^data:image\/(png|jpeg|gif|webp);base64,/.test(url)
 
-/** The text of a message's content. Parts without text are shown by their type. */
+/** The text of a message's content. Parts without text are named by their type, unless they are pictures to show. */
 function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map(part => words(memberOf(part, 'text')) || `[${words(memberOf(part, 'type')) || 'part'}]`).join('\n')
+  return content
+    .filter(part => picturesIn([part]).length === 0)
+    .map(part => words(memberOf(part, 'text')) || `[${words(memberOf(part, 'type')) || 'part'}]`)
+    .join('\n')
 }
 
 function callsIn(calls: unknown) {

@@ -68,8 +68,8 @@ export function ExchangePanel({ id, brief, messagesBefore, onClose }: ExchangePa
           {entry => (
             <>
               <DecisionView entry={entry} />
-              <Actions of={entry} />
               {brief && <Repairs of={{ ...brief, repairs: brief.repairs.filter(({ id }) => id !== 'answer') }} />}
+              <Actions of={entry} />
               <RepairNote id={id} />
               <ExchangeView entry={entry} messagesBefore={messagesBefore} />
             </>
@@ -81,7 +81,7 @@ export function ExchangePanel({ id, brief, messagesBefore, onClose }: ExchangePa
 }
 
 /** Only what works for this exchange. */
-function Actions({ of: { id, request, repeatable, status } }: { readonly of: JournalEntry }) {
+function Actions({ of: { id, request, response, repeatable, status } }: { readonly of: JournalEntry }) {
   const { busy, failure, run } = useAction()
   return (
     <>
@@ -99,25 +99,17 @@ function Actions({ of: { id, request, repeatable, status } }: { readonly of: Jou
         <Button small aria-disabled={busy} onClick={() => run(() => openRepair(id, 'answer'))}>
           Answer
         </Button>
+        <CopyForm id={id} form="curl" what="as curl" />
+        {status !== null && <CopyForm id={id} form="test" what="as test" />}
         <Popover class="button button-small" name="Copy" label="Copy">
           <div class="row">
-            <CopyButton
-              text={() => control('GET /journal/{id}/{form}', { id, form: 'curl' })}
-              what="as curl"
-              words="as curl"
-            />
-            {status !== null && (
-              <CopyButton
-                text={() => control('GET /journal/{id}/{form}', { id, form: 'test' })}
-                what="as test"
-                words="as test"
-              />
+            <CopyForm id={id} form="rule" what="as rule" />
+            {request.body !== undefined && (
+              <CopyButton text={textOf(request.body)} what="request body" words="request" />
             )}
-            <CopyButton
-              text={() => control('GET /journal/{id}/{form}', { id, form: 'rule' })}
-              what="the answer as a rule"
-              words="as rule"
-            />
+            {response.body !== undefined && (
+              <CopyButton text={textOf(response.body)} what="response body" words="response" />
+            )}
           </div>
         </Popover>
       </div>
@@ -125,6 +117,16 @@ function Actions({ of: { id, request, repeatable, status } }: { readonly of: Jou
     </>
   )
 }
+
+interface CopyFormProps {
+  readonly id: string
+  readonly form: 'curl' | 'test' | 'rule'
+  readonly what: string
+}
+
+const CopyForm = ({ id, form, what }: CopyFormProps) => (
+  <CopyButton text={() => control('GET /journal/{id}/{form}', { id, form })} what={what} words={what} />
+)
 
 interface ExchangeViewProps {
   readonly entry: JournalEntry
@@ -199,50 +201,31 @@ function Body({ title, of: { headers, body, bytes, truncated }, isOpen, children
   return (
     <Disclosure summary={title} note={`${size(bytes)}, ${counted(named.length, 'header')}`} open={isOpen}>
       {children}
-      {body !== undefined && (
-        <>
-          <BodyView label={`${title} body`} body={body} />
-          <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />
-        </>
-      )}
+      {body !== undefined && <BodyView label={`${title} body`} body={body} />}
       {truncated && <p class="hint quiet">Only the beginning of this body is kept.</p>}
       <Pairs of={named} />
     </Disclosure>
   )
 }
 
-const WIDTH = 1000
-const HEIGHT = 40
-
-/** When the head, the first token and the pieces were sent: a line that is straight for an even stream, and flat during a pause. */
+/** When the head and the first token were sent, and how evenly the pieces came. */
 function TimingView({ entry }: { readonly entry: JournalEntry }) {
   const { at, firstByteMs, firstTokenMs, durationMs, tokens, response } = entry
   const { piecesAtMs } = response
-  const x = (ms: number) => Math.round(Math.min(1, ((firstByteMs ?? 0) + ms) / Math.max(durationMs, 1)) * WIDTH)
-  const y = (nth: number) => Number((HEIGHT - (nth / piecesAtMs.length) * (HEIGHT - 2)).toFixed(1))
-  const steps = piecesAtMs.map((ms, i) => `H${x(ms)}V${y(i + 1)}`).join('')
   const longestMs = piecesAtMs.reduce((most, ms, i) => Math.max(most, ms - (piecesAtMs[i - 1] ?? 0)), 0)
   const many =
     piecesAtMs.length < MOST_TIMED_PIECES
       ? counted(piecesAtMs.length, 'piece')
       : `the first ${count(MOST_TIMED_PIECES)} pieces`
   return (
-    <Section heading="h3" title="Timing">
-      {piecesAtMs.length > 1 && (
-        <svg class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          <path class="ink" stroke-width="1.5" d={`M${x(0)} 0V${HEIGHT}`} />
-          <path class="accent" stroke-width="2" d={`M${x(0)} ${HEIGHT}${steps}`} />
-        </svg>
-      )}
-      <p class="quiet">
-        <time dateTime={at}>{exactly(at)}</time>
-        {firstByteMs !== null && ` · headers after ${duration(firstByteMs)}`}
-        {firstTokenMs !== null && ` · first token after ${duration(firstTokenMs)}`}
-        {piecesAtMs.length > 1 && ` · ${many}, the longest pause ${duration(longestMs)}`}
-        {` · ${duration(durationMs)}`}
-        {tokens && ` · ${count(tokens.prompt)} + ${count(tokens.completion)} tokens`}
-      </p>
-    </Section>
+    <p class="quiet">
+      <time dateTime={at}>{exactly(at)}</time>
+      {firstByteMs !== null && ` · headers after ${duration(firstByteMs)}`}
+      {firstTokenMs !== null && ` · first token after ${duration(firstTokenMs)}`}
+      {piecesAtMs.length > 1 && ` · ${many}, the longest pause ${duration(longestMs)}`}
+      {` · ${duration(durationMs)}`}
+      {tokens && ` · ${count(tokens.prompt)} + ${count(tokens.completion)} tokens`}
+    </p>
   )
 }
 

@@ -316,7 +316,7 @@ function Held({ of: { id, hold } }: { readonly of: JournalFlight }) {
   const { busy, run } = useAction()
   const holdIt = () => control('POST /holds', { body: { request: id } })
   const act = (action: 'release' | 'cut' | 'end') => () =>
-    run(async () => control('POST /holds/{id}', { id: hold ?? (await holdIt()).id, body: { action } }))
+    run(async () => control('POST /holds/{id}', { id: hold ?? (await holdIt()).id, body: { action, request: id } }))
   return (
     <span class="request-repairs row" aria-busy={busy}>
       <Button small class="button-held" onClick={hold ? act('release') : () => run(holdIt)}>

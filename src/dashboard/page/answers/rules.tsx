@@ -65,28 +65,36 @@ export function Rules() {
 const columnsFor = (explained: Explained | undefined): readonly Column<RuleRow>[] => [
   {
     name: 'Rule',
+    width: '38%',
     of: ({ id, rule, place, scope, enabled }) => (
       <>
         {rule.name ?? <span class="quiet">no name</span>} {!enabled && <Badge tone="plain">Off</Badge>}
         {id !== null && <Badge tone="care">Temporary</Badge>}
-        <span class="row-detail long-name">
+        <span class="quiet small">
           {id === null ? <EditorLink of="rules" place={place} /> : place}
           {scope !== null && `, scope ${scope}`}
         </span>
       </>
     ),
   },
-  { name: 'When', of: ({ rule: { on, when } }) => <span class="long-name">{whenInShort(on, when)}</span> },
+  { name: 'When', of: ({ rule: { on, when } }) => <InShort of={whenInShort(on, when)} /> },
   explained
     ? { name: 'Why not', of: rule => whyNot(rule, explained) }
     : {
         name: 'Says',
         of: ({ rule: { reply, replies = [reply] } }) => (
-          <span class="long-name">{replies.map(one => one?.text ?? inShort(one)).join(' · ')}</span>
+          <InShort of={replies.map(one => one?.text ?? inShort(one)).join(' · ')} />
         ),
       },
   { name: 'Hits', width: '5rem', of: ({ answered }) => (answered === 0 ? 'none' : `${answered}×`) },
 ]
+
+/** One line, where the table has columns. */
+const InShort = ({ of: words }: { readonly of: string }) => (
+  <span class="in-short" title={words}>
+    {words}
+  </span>
+)
 
 const whenInShort = (on: string | undefined, when: object | null | undefined) =>
   [on, when && inShort(when)].filter(Boolean).join(', ') || 'always'

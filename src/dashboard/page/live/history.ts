@@ -14,12 +14,11 @@ export function createHistory() {
   let lastId = 0
   let run: string | undefined
   let skipped = 0
-  let tokens = 0
 
   /** Removes the rows of a scope, or all of them. They are not added again. */
   function clear(scope?: string): void {
     rows = scope === undefined ? [] : rows.filter(row => row.scope !== scope)
-    if (scope === undefined) skipped = tokens = 0
+    if (scope === undefined) skipped = 0
   }
 
   return {
@@ -31,7 +30,6 @@ export function createHistory() {
         skipped += Number(id) - lastId - 1
         lastId = Number(id)
       }
-      tokens += fresh.reduce((sum, { tokens }) => sum + (tokens ? tokens.prompt + tokens.completion : 0), 0)
       rows.push(...fresh)
       if (rows.length > MOST_ROWS + SLACK) rows = rows.slice(-MOST_ROWS)
     },
@@ -55,7 +53,7 @@ export function createHistory() {
     now() {
       const shown = rows.slice(-MOST_ROWS).reverse()
       const unruled = shown.filter(row => row.missed && !isProblem(row)).length
-      return { rows: shown, skipped, tokens, problems: shown.filter(isProblem).length, unruled }
+      return { rows: shown, skipped, problems: shown.filter(isProblem).length, unruled }
     },
   }
 }

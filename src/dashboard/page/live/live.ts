@@ -23,8 +23,6 @@ interface LiveList {
   readonly situation: SituationJson | undefined
   /** The number of requests that are not in the list, because too many came at once. */
   readonly skipped: number
-  /** The tokens of all requests since the list was opened or cleared. */
-  readonly tokens: number
   /** How many of the rows are problems. */
   readonly problems: number
   /** How many of the rows no rule answered, although there are rules. */
@@ -41,7 +39,6 @@ const live = createShared<LiveList>({
   flights: [],
   situation: undefined,
   skipped: 0,
-  tokens: 0,
   problems: 0,
   unruled: 0,
   era: 0,
