@@ -69,8 +69,8 @@ export const budgets: Readonly<Record<string, number>> = {
   outgoing: 250,
   // 2026-11-29: the generated OpenAPI document is gone; 20 more for what tests take from the run of exec. The user's own paths came from endpoints.
   // 2026-11-29: 20 for refusing replies of MCP that could not be sent, 10 for noting what is saved.
-  // 2026-11-29: 20 for the pace of single models in the situation, and the caller of a path that nobody answers.
-  platform: 3090,
+  // 2026-11-29: 10 for the pace of single models in the situation, and the caller of a path that nobody answers.
+  platform: 3080,
   // 2026-11-28: what tests use prompts for, apart from recordings.
   // Following tests came from platform.
   prompts: 600,

@@ -1,9 +1,7 @@
 /** Checks live and recorded answers after they were sent. The checks are loaded with the first one. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
-import { arrayOf, closed } from '../check/forms.js'
+import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import { operation } from '../core/operation.js'
 import { once } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
@@ -122,16 +120,3 @@ function judged(
     violations: found.map(one => ({ ...one, path: text(one.path) })),
   }
 }
-
-/** The operation that lists contract violations in answers of the live platform and of recordings. */
-export const violationOperations = ({ violations }: { readonly violations: Violations }) => ({
-  listViolations: operation({
-    at: 'GET /violations',
-    does: 'Lists how live and recorded answers violated the contract.',
-    returns: closed({ counts: violationCounts, data: arrayOf(violating) }),
-    async run() {
-      await violations.settle()
-      return { counts: violations.counts(), data: violations.list() }
-    },
-  }),
-})

@@ -1,7 +1,6 @@
 /** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
 import { boolean, closed, objectOf, optional, text, word } from '../check/forms.js'
-import { violationOperations } from '../contract/violations.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { operation, scopeQuery, type ValueOf } from '../core/operation.js'
 import { ownNames } from '../environment/names.js'
@@ -77,7 +76,6 @@ const groups = [
   journalOperations,
   runOperations,
   sharedRunOperations,
-  violationOperations,
   outboxOperations,
   userOperations,
   allKeyOperations,

@@ -57,7 +57,6 @@ const limits = closed({
   bodyBytes: wholeNumber,
   requestsPerMinute: wholeNumber,
   tokensPerMinute: wholeNumber,
-  concurrentStreams: wholeNumber,
 })
 
 /** The usage of a credential in the current minute, with a name for it that is not secret. */
@@ -72,7 +71,6 @@ const usage = closed({
   start: optionalMember(text),
   requests: wholeNumber,
   tokens: wholeNumber,
-  streams: wholeNumber,
   refused: wholeNumber,
   resetMs: number,
 })

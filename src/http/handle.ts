@@ -73,8 +73,7 @@ export async function handle(context: LineContext, parts: LineParts, services: L
     }
     if (parts.isScoped) await scopeByMore(exchange, parts)
     const chat = context.quota?.countsChat && !response.destroyed ? readableChat(context) : undefined
-    const endStream = chat && context.quota?.chat(chat)
-    if (endStream) response.once('close', endStream)
+    if (chat) context.quota?.chat(chat)
 
     // 5. Wait or fail, if a test wants that: before the answer is made, so that it has no effect.
     if (holds && !exchange.isWebSocket && !(await holdBeforeAnswer(context, holds, surface.faultCode))) return

@@ -126,7 +126,6 @@ const adviceByCode = new Map<string, string | ((path: string, error: string | un
   ['too_many_requests', changeLimit('requestsPerMinute')],
   ['too_many_tokens', changeLimit('tokensPerMinute')],
   ['request_too_large', changeLimit('tokensPerMinute')],
-  ['too_many_streams', changeLimit('concurrentStreams')],
 ])
 
 /** Advice on an error that has no code of ours. */

@@ -1,4 +1,4 @@
-/** Counts what each credential has used: in the minute that began with its first request, and at this moment. */
+/** Counts what each credential has used: in the minute that began with its first request. */
 
 /** A minute of one credential. */
 export interface LimitWindow {
@@ -16,10 +16,9 @@ export type LimitUsage = ReturnType<Counters['all']>[number]
 /** How long a window lasts. */
 export const WINDOW_MS = 60_000
 
-/** Nothing is kept for a credential whose window is over and whose streams have ended. */
+/** Nothing is kept for a credential whose window is over. */
 export function createCounters(nowMs: () => number) {
   const windows = new Map<string, LimitWindow>()
-  const streams = new Map<string, number>()
 
   /** A window that ends too late has not begun yet, because the clock was moved back. It does not count. */
   const isOpen = ({ endsMs }: LimitWindow) => endsMs > nowMs() && endsMs <= nowMs() + WINDOW_MS
@@ -36,9 +35,6 @@ export function createCounters(nowMs: () => number) {
     return { requests, tokens, refused, resetMs: endsMs - nowMs() }
   }
 
-  /** The number of open streams of a credential. */
-  const streamsOf = (key: string) => streams.get(key) ?? 0
-
   return {
     /** The open window of a credential, or a new one that begins now. */
     windowOf(key: string): LimitWindow {
@@ -50,25 +46,12 @@ export function createCounters(nowMs: () => number) {
       return created
     },
     usedBy,
-    streamsOf,
-    /** Counts a stream. Returns a function that removes it from the count once. */
-    openStream(key: string): () => void {
-      let isCounted = true
-      streams.set(key, streamsOf(key) + 1)
-      return () => {
-        if (!isCounted) return
-        isCounted = false
-        if (streamsOf(key) > 1) streams.set(key, streamsOf(key) - 1)
-        else streams.delete(key)
-      }
-    },
     /** All credentials with a count at this moment. */
     all() {
       removeEnded()
-      const keys = new Set([...windows.keys(), ...streams.keys()])
-      return [...keys].map(key => ({ key, ...usedBy(key), streams: streamsOf(key) }))
+      return [...windows.keys()].map(key => ({ key, ...usedBy(key) }))
     },
-    /** Resets what was used. Open streams stay counted. */
+    /** Resets what was used. */
     forget: () => windows.clear(),
   }
 }

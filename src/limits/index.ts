@@ -13,7 +13,6 @@ export { type Counters, createCounters, type LimitUsage } from './counters.js'
 export interface LimitSettings {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
-  readonly concurrentStreams: number
 }
 
 interface Parts {
@@ -37,26 +36,19 @@ export interface Quota {
   request(): void
   /** Whether `chat` must be called for a chat request. */
   readonly countsChat: boolean
-  /**
-   * Counts the prompt and, for a streamed answer, the stream. Call the returned function when the stream has ended in
-   * any way. Throws a 400 for a prompt that is too long and a 429 over the limits; neither is counted then.
-   */
-  chat(request: ChatRequest): (() => void) | undefined
+  /** Counts the prompt. Throws a 400 for one that is too long and a 429 over the limit; it is not counted then. */
+  chat(request: ChatRequest): void
   /** Counts the tokens of the answer, and the prompt's as reported by the answer. */
   settle(tokens: NonNullable<Reply['tokens']>): void
   /** Headers with the remaining limits, for any answer, as node's flat array of names and values. */
   readonly headers: () => readonly string[]
 }
 
-/** When to try again if too many streams are open: one of them may end at any time. */
-const STREAM_WAIT_MS = 1000
-
 /** Creates the limits; `undefined` if there are none. */
 export function createLimits(parts: Parts): Limits | undefined {
   const { settings, maxPromptTokensOf } = parts
   const limitsPrompts = maxPromptTokensOf.size > 0
-  const limitsCredentials =
-    settings.requestsPerMinute > 0 || settings.tokensPerMinute > 0 || settings.concurrentStreams > 0
+  const limitsCredentials = settings.requestsPerMinute > 0 || settings.tokensPerMinute > 0
   if (!limitsPrompts && !limitsCredentials) return undefined
   const anonymous = anonymousQuota(parts)
   return {
@@ -74,35 +66,30 @@ export function createLimits(parts: Parts): Limits | undefined {
 const anonymousQuota = (parts: Parts): Quota => ({
   request() {},
   countsChat: true,
-  chat(request) {
-    requireShortPrompt(parts, request, parts.promptTokens(request))
-    return undefined
-  },
+  chat: request => requireShortPrompt(parts, request, parts.promptTokens(request)),
   settle() {},
   headers: () => [],
 })
 
 function quotaOf(key: string, isChat: boolean, parts: Parts): Quota {
   const { counters, promptTokens, maxPromptTokensOf } = parts
-  const { requestsPerMinute, tokensPerMinute, concurrentStreams } = parts.settings
+  const { requestsPerMinute, tokensPerMinute } = parts.settings
   const countsPrompts = maxPromptTokensOf.size > 0 || tokensPerMinute > 0
   /** The window in which the prompt was counted. The answer is counted there too, however late it is. */
   let window: LimitWindow | undefined
   let countedPrompt = 0
   return {
-    countsChat: isChat && (countsPrompts || concurrentStreams > 0),
+    countsChat: isChat && countsPrompts,
     request: () => countRequest(parts, key),
     chat(request) {
-      const prompt = countsPrompts ? promptTokens(request) : 0
+      const prompt = promptTokens(request)
       requireShortPrompt(parts, request, prompt)
-      if (request.stream) requireStreamLeft(parts, key)
       requireTokensLeft(parts, key, prompt)
       if (tokensPerMinute > 0) {
         window = counters.windowOf(key)
         window.tokens += prompt
         countedPrompt = prompt
       }
-      return request.stream && concurrentStreams > 0 ? counters.openStream(key) : undefined
     },
     settle({ prompt, completion }) {
       if (window) window.tokens += prompt + completion - countedPrompt
@@ -131,12 +118,6 @@ function requireShortPrompt({ maxPromptTokensOf }: Parts, { model }: ChatRequest
   // "*" is the entry for models without one of their own.
   const limit = maxPromptTokensOf.get(model) ?? maxPromptTokensOf.get('*')
   if (limit !== undefined && prompt > limit) throw promptTooLong(limit, prompt)
-}
-
-function requireStreamLeft({ settings: { concurrentStreams }, counters }: Parts, key: string): void {
-  if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
-  counters.windowOf(key).refused++
-  throw tooManyStreams(retryHeaders(STREAM_WAIT_MS), concurrentStreams)
 }
 
 function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: Parts, key: string, requested: number) {
@@ -214,14 +195,6 @@ const requestTooLarge = (headers: readonly string[], limit: number, requested: n
     429,
     'request_too_large',
     `Request too large: the limit is ${limit} tokens per minute, and the prompt alone has ${requested}. Make it shorter; waiting does not help.`,
-    headers,
-  )
-
-const tooManyStreams = (headers: readonly string[], limit: number) =>
-  new PlatformError(
-    429,
-    'too_many_streams',
-    `Rate limit reached for streams: ${limit} at the same time, and all are open. Wait until one has ended.`,
     headers,
   )
 

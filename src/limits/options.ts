@@ -16,10 +16,6 @@ const limits = {
     limit,
     'Tokens per minute for each credential, in prompts and answers (in mode proxy, only in prompts); above that, requests get a 429. 0 means no limit.',
   ),
-  concurrentStreams: described(
-    limit,
-    'Concurrent streams for each credential; further ones get a 429. 0 means no limit.',
-  ),
 } as const
 
 export const limitOptions = group(
@@ -27,9 +23,8 @@ export const limitOptions = group(
     bodyBytes: 4_194_304,
     requestsPerMinute: 0,
     tokensPerMinute: 0,
-    concurrentStreams: 0,
   }),
-  'Limits of requests, tokens and streams.',
+  'Limits of requests and tokens.',
 )
 
 /** What the control API accepts to change limits. Anything left out is as configured. */

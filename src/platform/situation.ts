@@ -127,17 +127,14 @@ const modeInWords = ({ mode, modes }: { readonly mode: Mode; readonly modes: Rea
 
 const randomInWords = (random: Changeable['random']) =>
   random
-    .map(
-      ({ path, chance, ...fault }) => `${Number((chance * 100).toPrecision(2))} % of ${path}: ${faultInWords(fault)}`,
-    )
+    .map(({ path, chance, ...fault }) => `${Math.round(chance * 1000) / 10} % of ${path}: ${faultInWords(fault)}`)
     .join(', ') || 'no random faults'
 
 function limitsInWords(limits: Changeable['limits'], usual: Partial<Changeable['limits']> = {}): string {
-  const { requestsPerMinute, tokensPerMinute, concurrentStreams, bodyBytes } = limits
+  const { requestsPerMinute, tokensPerMinute, bodyBytes } = limits
   return [
     requestsPerMinute > 0 && `${requestsPerMinute} requests a minute`,
     tokensPerMinute > 0 && `${tokensPerMinute} tokens a minute`,
-    concurrentStreams > 0 && `${concurrentStreams} streams at once`,
     bodyBytes !== (usual.bodyBytes ?? bodyBytes) && `bodies of ${bodyBytes} bytes`,
   ]
     .filter(Boolean)

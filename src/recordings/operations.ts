@@ -1,10 +1,10 @@
 /** Operations on recordings: lists, reads and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
-import { closestRecording } from '../check/finding.js'
+import { closestRecording, type EndpointViolations, violating } from '../check/finding.js'
 import { arrayOf, boolean, closed, moment, optionalMember, orNull, text, wholeNumber, word } from '../check/forms.js'
 import { ProblemsError, problemInWords } from '../check/problem.js'
 import { noSuchRecording, recordingsUnreadable } from '../core/errors.js'
-import { dataOf, listingQuery, operation, scopeQuery, type ValueOf } from '../core/operation.js'
+import { listingQuery, operation, scopeQuery, type ValueOf } from '../core/operation.js'
 import type { Library } from './library.js'
 import { type Receipt, receiptForm } from './receipt.js'
 
@@ -108,20 +108,28 @@ interface RunParts {
   readonly misses: () => readonly Miss[]
   /** The receipt so far; `undefined` if no mode uses recordings. */
   readonly receipt: () => Receipt | undefined
+  readonly violations: { settle(): Promise<void>; list(): readonly EndpointViolations[] }
 }
 
-export const runOperations = ({ misses, receipt: current }: RunParts) => ({
-  listMisses: operation({
-    at: 'GET /misses',
-    does: 'Lists the latest requests without a recording, each with its differences from the most similar one.',
-    query: scopeQuery,
-    returns: dataOf(missForm),
-    run: ({ query: { scope } }) => ({ data: misses().filter(miss => scope === undefined || miss.scope === scope) }),
-  }),
+export const runOperations = ({ misses, receipt: current, violations }: RunParts) => ({
   getReceipt: operation({
     at: 'GET /receipt',
-    does: 'Returns how many requests were answered from recordings, and which recordings were not used.',
-    returns: orNull(receiptForm),
-    run: () => current() ?? null,
+    does: 'Returns what the recordings answered so far, and which were not used (null in a mode without recordings); the latest requests without a recording, each with its differences from the most similar one; and how answers violated the contract.',
+    query: scopeQuery,
+    returns: closed({
+      recordings: orNull(receiptForm),
+      /** The latest first; with a scope, its own. */
+      misses: arrayOf(missForm),
+      /** The latest first. */
+      violations: arrayOf(violating),
+    }),
+    async run({ query: { scope } }) {
+      await violations.settle()
+      return {
+        recordings: current() ?? null,
+        misses: misses().filter(miss => scope === undefined || miss.scope === scope),
+        violations: violations.list(),
+      }
+    },
   }),
 })

@@ -14,9 +14,10 @@ export interface AuthSettings {
   /** The backend's URL in links; empty for its own. */
   readonly apiExternalUrl: string
   readonly disableSignup: boolean
-  readonly externalAnonymousUsersEnabled: boolean
   /** The other ways to sign in, each with the address of the account to use without asking. */
-  readonly external: { readonly [P in ProviderName | 'phone']?: boolean | { readonly account?: string | undefined } }
+  readonly external: {
+    readonly [P in ProviderName | 'phone' | 'anonymous_users']?: boolean | { readonly account?: string | undefined }
+  }
   /** Whether new email addresses and phone numbers need no confirmation. */
   readonly mailerAutoconfirm: boolean
   /** The code in every email and text message; empty for a new one each time. */

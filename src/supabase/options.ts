@@ -44,6 +44,9 @@ const email = v.pipe(
 
 const provider = oneForm([closed({ account: v.optional(email) }), boolean], value => Number(typeof value === 'boolean'))
 
+const hasNoAccount = (setting: boolean | { account?: string | undefined } | undefined) =>
+  typeof setting !== 'object' || setting.account === undefined
+
 /** Claims that say whose token it is and how long it lasts. */
 const reservedClaims = 'iss sub aud exp iat nbf jti email phone aal amr session_id is_anonymous client_id'.split(' ')
 const isReserved = v.optional(v.never('is set by the backend, and cannot be changed here.'))
@@ -146,14 +149,18 @@ export const authOptions = group(
       "The backend's address in links and the iss of user tokens, such as http://my-host:4100/auth/v1; empty means its own.",
     ),
     disableSignup: option(boolean, false, 'Whether sign-ups are refused.'),
-    externalAnonymousUsersEnabled: option(boolean, true, 'Whether users may sign in anonymously.'),
     external: option(
       v.pipe(
-        map(word([...providerNames, 'phone']), v.nullish(provider, true), 'a map from providers to their settings'),
-        where('phone', 'true or false', ({ phone }) => typeof phone !== 'object' || phone.account === undefined),
+        map(
+          word([...providerNames, 'phone', 'anonymous_users']),
+          v.nullish(provider, true),
+          'a map from providers to their settings',
+        ),
+        where('phone', 'true or false', ({ phone }) => hasNoAccount(phone)),
+        where('anonymous_users', 'true or false', ({ anonymous_users: setting }) => hasNoAccount(setting)),
       ),
       {},
-      'Other providers to sign in with, such as { github: {}, google: {}, phone: true }. With an account (an email address), its holder is signed in without being asked.',
+      'Other ways to sign in, such as { github: {}, google: {}, phone: true }; anonymous_users are on unless they are false. With an account (an email address), the holder of it at a provider is signed in without being asked.',
     ),
     mailerAutoconfirm: option(boolean, true, 'Whether new email addresses and phone numbers are confirmed at once.'),
     testOtp: option(

@@ -99,7 +99,7 @@ export interface Abilities {
 /** Creates the abilities of a scope; without one, those of the whole platform. */
 export function createAbilities(door: Door, scopeQuery: ScopeQuery = {}): Abilities {
   const { control } = door
-  const misses = async () => (await control('GET /misses', { query: scopeQuery })).data
+  const misses = async () => (await control('GET /receipt', { query: scopeQuery })).misses
   const journal = createTestJournal(door, scopeQuery)
   const reply = createAddReply(door, scopeQuery)
   return {

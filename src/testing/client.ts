@@ -142,8 +142,8 @@ export function createTestClient(door: Door): Omit<SharedPlatform, keyof Platfor
       return scope
     },
     reset: async (options = {}) => control('POST /reset', { body: resetOptions(options) }),
-    receipt: async () => (await control('GET /receipt')) ?? undefined,
-    violations: async () => (await control('GET /violations')).data,
+    receipt: async () => (await control('GET /receipt')).recordings ?? undefined,
+    violations: async () => (await control('GET /receipt')).violations,
     switchMode: async (mode, modes = {}) => void (await control('PUT /mode', { body: { mode, modes } })),
   }
 }

@@ -239,10 +239,10 @@ test('violations are in the journal, in a list, in its counts, and in a header o
       section: 'Health response (JSON)',
     },
   ])
-  const listed = await (await fetch(`${platform.url}/__standin/violations`)).json()
+  const listed = await (await fetch(`${platform.url}/__standin/receipt`)).json()
   expect(listed).toMatchObject({
-    counts: { documented: 1, decided: 0, unjudged: 0 },
-    data: [{ id: entry?.id, method: 'GET', endpoint: 'GET /health', status: 200, mode: 'proxy' }],
+    recordings: null,
+    violations: [{ id: entry?.id, method: 'GET', endpoint: 'GET /health', status: 200, mode: 'proxy' }],
   })
   expect(JSON.stringify(listed)).not.toContain('sk-secret')
   expect((await health(platform)).headers.get('x-standin-violations')).toBe('1')

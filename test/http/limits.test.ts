@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ConfigInput } from '../../src/platform/config/schema.js'
 import { hello, platformWith } from '../scene.js'
 
@@ -110,35 +110,6 @@ test('a prompt larger than the whole limit is refused for good, and clients do n
   const { ask, statuses } = clientOf(platform, 2)
   await expect(ask()).rejects.toThrow(/Request too large: the limit is 5 tokens per minute, and the prompt alone has 9/)
   expect(statuses).toEqual([429])
-})
-
-test('the number of open streams is limited; one that ends or is aborted makes room for another', async () => {
-  const pace = { tokensPerSecond: 1 }
-  const platform = await platformWith({
-    rules: [{ when: { user: 'slow' }, reply: { text: 'one two three four' }, pace }, ...rules],
-    limits: { concurrentStreams: 2 },
-  })
-  const { chat } = platform
-  const slow = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'slow' }], stream: true }
-  const leaving = new AbortController()
-  await chat(slow, { signal: leaving.signal })
-  await chat(slow)
-
-  const refused = await chat({ ...hello, stream: true })
-  expect(refused.status).toBe(429)
-  expect(refused.headers.get('retry-after')).toBe('1')
-  expect(refused.headers.get('retry-after-ms')).toBe('1000')
-  expect(await errorOf(refused)).toMatch(/^Rate limit reached for streams: 2 at the same time/)
-  expect((await chat(hello)).status).toBe(200)
-
-  leaving.abort()
-  await vi.waitFor(async () => expect((await chat({ ...hello, stream: true })).status).toBe(200), { timeout: 20_000 })
-  // One after the other they never overlap.
-  for (let i = 0; i < 10; i++) {
-    const response = await chat({ ...hello, stream: true })
-    expect(response.status).toBe(200)
-    await response.text()
-  }
 })
 
 test('a request without a valid credential uses nothing up, and gets no rate limit headers', async () => {

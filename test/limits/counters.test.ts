@@ -50,30 +50,17 @@ test.each([
   expect(duration(ms)).toBe(written)
 })
 
-test('all() lists usage, open streams and refusals, and drops each when it expires', () => {
+test('all() lists usage and refusals, and drops each when it expires; forget() clears them', () => {
   let now = 0
   const counters = createCounters(() => now)
   counters.windowOf('ada').requests++
-  const close = counters.openStream('bob')
   now = WINDOW_MS / 2
   counters.windowOf('bob').refused += 2
-  const ada = { key: 'ada', requests: 1, tokens: 0, streams: 0, refused: 0, resetMs: WINDOW_MS / 2 }
-  const bob = { key: 'bob', requests: 0, tokens: 0, streams: 1, refused: 2, resetMs: WINDOW_MS }
+  const ada = { key: 'ada', requests: 1, tokens: 0, refused: 0, resetMs: WINDOW_MS / 2 }
+  const bob = { key: 'bob', requests: 0, tokens: 0, refused: 2, resetMs: WINDOW_MS }
   expect(counters.all()).toEqual([ada, bob])
   now = WINDOW_MS
   expect(counters.all()).toEqual([{ ...bob, resetMs: WINDOW_MS / 2 }])
-  now = WINDOW_MS * 2
-  expect(counters.all()).toEqual([{ ...bob, refused: 0, resetMs: 0 }])
-  close()
-  expect(counters.all()).toEqual([])
-})
-
-test('forget() clears usage and refusals; streams stay open', () => {
-  const counters = createCounters(() => 0)
-  counters.windowOf('ada').tokens += 7
-  const close = counters.openStream('ada')
   counters.forget()
-  expect(counters.all()).toEqual([{ key: 'ada', requests: 0, tokens: 0, streams: 1, refused: 0, resetMs: 0 }])
-  close()
   expect(counters.all()).toEqual([])
 })

@@ -16,7 +16,7 @@ function limitsWith(settings: Partial<LimitSettings>, maxPromptTokensOf: Record<
   const clock = { ms: 1000 }
   const counters = createCounters(() => clock.ms)
   const limits = createLimits({
-    settings: { requestsPerMinute: 0, tokensPerMinute: 0, concurrentStreams: 0, ...settings },
+    settings: { requestsPerMinute: 0, tokensPerMinute: 0, ...settings },
     maxPromptTokensOf: new Map(Object.entries(maxPromptTokensOf)),
     counters,
     promptTokens: ({ seed }) => seed ?? 0,
@@ -198,35 +198,6 @@ test('maxPromptTokens also applies to requests without a credential', () => {
   }
 })
 
-test('concurrentStreams limits open streams; a stream that ends frees one place, even if ended twice', () => {
-  const { passFor } = limitsWith({ concurrentStreams: 2 })
-  const open = (caller = ada) => passFor(caller).chat(chat(1, { stream: true }))
-  const [first, second] = [open(), open()]
-  expect(refusal(() => open())).toEqual({
-    status: 429,
-    message: 'Rate limit reached for streams: 2 at the same time, and all are open. Wait until one has ended.',
-    headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
-  })
-  expect(passFor(ada).chat(chat(1))).toBeUndefined()
-  expect(open(bob)).toBeDefined()
-  first?.()
-  first?.()
-  expect(open()).toBeDefined()
-  expect(refusal(() => open())?.status).toBe(429)
-  second?.()
-  expect(open()).toBeDefined()
-})
-
-test('a stream refused for concurrency costs no tokens, and one refused for tokens takes no place', () => {
-  const { passFor } = limitsWith({ concurrentStreams: 1, tokensPerMinute: 100 })
-  const end = passFor(ada).chat(chat(10, { stream: true }))
-  expect(refusal(() => passFor(ada).chat(chat(10, { stream: true })))?.status).toBe(429)
-  expect(byName(passFor(ada).headers())['x-ratelimit-remaining-tokens']).toBe('90')
-  end?.()
-  expect(refusal(() => passFor(ada).chat(chat(91, { stream: true })))?.status).toBe(429)
-  expect(passFor(ada).chat(chat(90, { stream: true }))).toBeDefined()
-})
-
 test('headers have the configured limits, the remaining amounts and the time until the reset', () => {
   const { clock, passFor } = limitsWith({ requestsPerMinute: 3, tokensPerMinute: 100 })
   const pass = passFor(ada)
@@ -251,5 +222,4 @@ test('headers have the configured limits, the remaining amounts and the time unt
   expect(byName(pass.headers())).toEqual(headers('3', '100', '0s'))
   const onlyRequests = limitsWith({ requestsPerMinute: 3 }).passFor(ada)
   expect(Object.keys(byName(onlyRequests.headers()))).toEqual(Object.keys(headers('', '', '')).slice(0, 3))
-  expect(limitsWith({ concurrentStreams: 3 }).passFor(ada).headers()).toEqual([])
 })

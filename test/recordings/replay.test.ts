@@ -224,9 +224,9 @@ test('a miss belongs to the scope of its test and is removed when that scope is 
     const headers = scope === '' ? {} : { 'x-standin-scope': scope }
     expect((await chat(unknown, { headers })).status).toBe(424)
   }
-  const missesFor = async (query: string) => (await fetch(`${url}/__standin/misses${query}`)).json()
-  expect(await missesFor('?scope=a')).toMatchObject({ data: [{ scope: 'a' }] })
-  expect(await missesFor('?scope=')).toMatchObject({ data: [{ scope: '' }] })
+  const missesFor = async (query: string) => (await fetch(`${url}/__standin/receipt${query}`)).json()
+  expect(await missesFor('?scope=a')).toMatchObject({ misses: [{ scope: 'a' }] })
+  expect(await missesFor('?scope=')).toMatchObject({ misses: [{ scope: '' }] })
   const ofA = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"scope":"a"}' }
   await fetch(`${url}/__standin/reset`, ofA)
   expect((await misses()).map(({ scope }) => scope)).toEqual(['', 'b'])
@@ -324,17 +324,18 @@ test('a miss says when nothing is recorded for an endpoint', async () => {
   expect(await response.json()).toEqual({ error: 'No recording matches GET /v1/models. Nothing is recorded for it.' })
 })
 
-test('the control API lists misses', async () => {
+test('the control API has the receipt, with misses', async () => {
   const { replaying } = await taped()
   const { ask, chat, url } = await replaying()
   await chat(hello)
   await ask('/v1/models')
-  expect(await (await fetch(`${url}/__standin/misses`)).json()).toEqual({
-    data: [
+  expect(await (await fetch(`${url}/__standin/receipt`)).json()).toEqual({
+    recordings: expect.objectContaining({ served: 1, missed: 1, unused: [] }),
+    misses: [
       { at: expect.any(String), scope: '', method: 'GET', path: '/v1/models', reason: 'Nothing is recorded for it.' },
     ],
+    violations: expect.any(Array),
   })
-  expect(await (await fetch(`${url}/__standin/receipt`)).json()).toMatchObject({ served: 1, missed: 1, unused: [] })
 })
 
 test('the receipt says what was served, missed, left unused and passed on', async () => {

@@ -67,7 +67,7 @@ test('a reauthentication code has no link and cannot be used to sign in', async 
 })
 
 test('an anonymous user cannot get a reauthentication code', async () => {
-  const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
+  const { client } = await backendWith()
   const { auth } = client()
   await auth.signInAnonymously()
   expect((await auth.reauthenticate()).error).toMatchObject({

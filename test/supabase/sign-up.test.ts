@@ -235,7 +235,7 @@ test.each([
   [{ disableSignup: true }, { email, password }, 422, 'signup_disabled', 'Signups not allowed for this instance'],
   [{ disableSignup: true }, {}, 422, 'signup_disabled', 'Signups not allowed for this instance'],
   [
-    { disableSignup: true, externalAnonymousUsersEnabled: false },
+    { disableSignup: true, external: { anonymous_users: false } },
     {},
     422,
     'anonymous_provider_disabled',

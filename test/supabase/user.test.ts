@@ -90,7 +90,7 @@ test.each([
 })
 
 test('an anonymous user needs an email or phone before a password', async () => {
-  const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
+  const { client } = await backendWith()
   const { auth } = client()
   await auth.signInAnonymously()
   const { error } = await auth.updateUser({ password: 'correct horse' })
@@ -102,7 +102,7 @@ test('an anonymous user needs an email or phone before a password', async () => 
 })
 
 test('an anonymous user stays anonymous until the new email is confirmed', async () => {
-  const backend = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: false })
+  const backend = await backendWith({ mailerAutoconfirm: false })
   const { auth } = backend.client()
   const { data: guest } = await auth.signInAnonymously()
   const { email } = newUser()

@@ -16,7 +16,7 @@ export const settings = forAnyone({
   reply: ({ settings }) =>
     jsonReply({
       external: {
-        anonymous_users: settings.externalAnonymousUsersEnabled,
+        anonymous_users: settings.external.anonymous_users !== false,
         ...Object.fromEntries(listedProviders.map(name => [name, Boolean(settings.external[name])])),
         email: true,
         phone: Boolean(settings.external.phone),

@@ -77,7 +77,7 @@ export const signup = forAnyone({
 
 async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Json): Promise<Reply> {
   const { settings } = backend
-  if (!settings.externalAnonymousUsersEnabled) throw anonymousProviderDisabled()
+  if (settings.external.anonymous_users === false) throw anonymousProviderDisabled()
   if (settings.disableSignup) throw signupDisabled()
   const user = newUser(momentOf(backend), { is_anonymous: true, user_metadata: data })
   const grant = await backend.state.write(async tables => {
