@@ -54,6 +54,10 @@ export const faultEntries = {
     word(['loop', 'unknown-tool', 'ten-tools', 'prose', 'empty', 'refusal', 'injection', 'markup']),
     'What a hostile model says instead: asks for the same tool for ever, for one that does not exist, or for ten at once; puts prose around JSON; says nothing; refuses; does what a tool result may have told it; or sends HTML that points to a canary.',
   ),
+  session: optional(
+    word(['refresh-used', 'revoked', 'banned', 'key-rotated', 'clock-ahead', 'link-used']),
+    "What happens at Supabase Auth just before the request: another tab has used up its refresh token; its session is revoked, or its user banned; the key that signed its token is replaced; the server's clock is an hour ahead; its link was opened already.",
+  ),
   chance: optional(
     numberBetween(0, 1),
     'The probability, from 0 to 1; drawn from the seed, the request and how often it was sent.',
@@ -77,6 +81,7 @@ export const effects: readonly FaultKey[] = [
   'contentType',
   'malformedArguments',
   'model',
+  'session',
   ...new Set([...streamFaults, ...endingFaults]),
 ]
 /** Keys that are only valid together with one of others. */
@@ -99,7 +104,7 @@ function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]>
     if (fault.reset === 'before' && key !== 'reset' && key !== 'delayMs') yield conflict(key, 'reset: before')
   }
   if (fault.status !== undefined)
-    for (const key of present([...streamFaults, 'lostAnswer', 'model'])) yield conflict(key, 'status')
+    for (const key of present([...streamFaults, 'lostAnswer', 'model', 'session'])) yield conflict(key, 'status')
   const [ending, ...more] = present(endingFaults)
   for (const key of more) yield conflict(key, String(ending))
   if (fault.done !== undefined && ending !== undefined && !endingsWithDone.includes(ending))
@@ -123,6 +128,8 @@ const consistent = <F extends Entries>() =>
 
 const faultForm = v.pipe(closed(faultEntries), consistent())
 export type Fault = v.InferOutput<typeof faultForm>
+/** What happens to the session of a request. */
+export type SessionFault = NonNullable<Fault['session']>
 
 /** Names of 0.3, which are accepted until 0.5. */
 export interface OldNames {
@@ -191,6 +198,7 @@ const typical = {
   truncate: { truncate: true },
   lostAnswer: { lostAnswer: true },
   model: { model: 'loop' },
+  session: { session: 'revoked' },
 } as const satisfies { readonly [K in FaultKey]?: Fault }
 export type FaultWord = keyof typeof typical
 

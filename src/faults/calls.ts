@@ -4,8 +4,9 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { tooManyFaults } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from '../core/fault.js'
-import { glob, isAuth } from '../core/paths.js'
+import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema, type SessionFault } from '../core/fault.js'
+import { unverifiedFields } from '../core/json.js'
+import { AUTH, glob, isAuth } from '../core/paths.js'
 import { createByScope } from '../core/scope.js'
 import { goesOnWithLoop, LOOP_TURNS } from './hostile.js'
 import { createLostAnswers } from './lost-answers.js'
@@ -108,14 +109,22 @@ const isInScope =
   ({ call }: Waiting) =>
     scope === undefined || (call.scope ?? '') === scope
 
-/** Without a path, the fault applies to the platform's own endpoints. */
-function matcherOf({ path, method, scope = '' }: FaultCall, conditions: Matches = () => true): Matches {
+/** Without a path, the fault applies to the platform's own endpoints; one of a session, to any request that it concerns. */
+function matcherOf({ path, method, scope = '', fault }: FaultCall, conditions: Matches = () => true): Matches {
   const pattern = path === undefined ? undefined : glob(path)
   return exchange =>
     (scope === '' || scope === exchange.scope) &&
     (method === undefined || method === exchange.method) &&
-    (pattern ? pattern.test(exchange.path) : !isAuth(exchange.path)) &&
+    (pattern?.test(exchange.path) ?? (fault.session !== undefined || !isAuth(exchange.path))) &&
+    (fault.session === undefined || isOfSession(exchange, fault.session)) &&
     conditions(exchange)
+}
+
+/** Whether a fault of a session can be played at this request. */
+function isOfSession({ path, query, authorization = '' }: Exchange, what: SessionFault): boolean {
+  if (what === 'link-used') return path === `${AUTH}/verify`
+  if (what === 'refresh-used') return path === `${AUTH}/token` && query.includes('grant_type=refresh_token')
+  return unverifiedFields(authorization.split('.')[1]).session_id !== undefined
 }
 
 /** Validates a call made from code. Throws a ProblemsError that names the mistakes. */

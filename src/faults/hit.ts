@@ -48,6 +48,16 @@ export class Hit {
     return reply
   }
 
+  /** What happens to the session of the request, if that is the fault. */
+  get session(): Fault['session'] {
+    return this.chosen.fault.session
+  }
+
+  /** Says whether a fault took effect that is none of the answer. */
+  note(happened: boolean): void {
+    if (this.damage) this.damage.happened ||= happened
+  }
+
   get losesAnswer(): boolean {
     return this.chosen.fault.lostAnswer === true
   }

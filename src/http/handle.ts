@@ -79,14 +79,14 @@ export async function handle(context: LineContext, parts: LineParts, services: L
     if (holds && !exchange.isWebSocket && !(await holdBeforeAnswer(context, holds, surface.faultCode))) return
     if (parts.mayFail || headers[FAULT_HEADER] !== undefined) {
       const early = surface.drawsFaultsFirst ? () => faults.ruledOrRandom(exchange) : () => undefined
-      if (!(await strike(context, faults.requested(exchange) ?? early()))) return
+      if (!(await strike(context, faults.requested(exchange) ?? early(), parts))) return
     }
 
     // 6. Decide: our own reply, or to ask the live platform. A rule, or chance, may add a fault.
     const decided = faults.lost.find(exchange) ?? hostileAnswer(context) ?? surface.answer(exchange)
     let answer = decided instanceof Promise ? await decided : decided
     if ((answer.fault || faults.areRandom) && !context.hit && !surface.drawsFaultsFirst) {
-      if (!(await strike(context, faults.ruledOrRandom(exchange, answer)))) return
+      if (!(await strike(context, faults.ruledOrRandom(exchange, answer), parts))) return
       answer = hostileAnswer(context) ?? answer
     }
 
@@ -159,10 +159,17 @@ function readableChat({ exchange, surface }: LineContext): ChatRequest | undefin
 const hostileAnswer = ({ hit, exchange }: LineContext): Reply | undefined => hit?.answer(exchange)
 
 /** Lets a fault hit the request, if there is one. Resolves to whether an answer is still wanted. */
-async function strike(context: LineContext, chosen: ChosenFault | undefined): Promise<boolean> {
-  const { response, surface } = context
+async function strike(context: LineContext, chosen: ChosenFault | undefined, parts: LineParts): Promise<boolean> {
+  const { response, surface, exchange } = context
   if (!chosen) return true
   if (response.destroyed) return false
-  context.hit = new Hit(chosen)
-  return context.hit.begin(response, surface.faultCode)
+  const hit = new Hit(chosen)
+  context.hit = hit
+  if (!(await hit.begin(response, surface.faultCode))) return false
+  if (hit.session === undefined || !parts.disturb) return true
+  hit.note(await parts.disturb(exchange, hit.session))
+  // A request that was let in before its user was banned is answered.
+  if (hit.session !== 'banned')
+    exchange.caller = await (parts.isScoped ? enterAnyScope(context) : surface.enter(exchange))
+  return true
 }

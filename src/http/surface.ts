@@ -1,6 +1,7 @@
 /** What the request line consists of: surfaces, each of which serves a prefix of paths, and what else is switched on. */
 import type { PlatformError } from '../core/errors.js'
 import type { Caller, Exchange, RequestContext } from '../core/exchange.js'
+import type { SessionFault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
 import type { Answer, Reply } from '../core/reply.js'
 import type { Hit } from '../faults/hit.js'
@@ -30,6 +31,8 @@ export interface LineParts extends ScopeParts {
   readonly faults: Faults
   /** Whether a fault may hit a request that does not ask for one. */
   readonly mayFail: boolean
+  /** Plays a fault of the session of a request; absent if users are elsewhere. Resolves to whether the request is one that it concerns. */
+  readonly disturb?: ((exchange: Exchange, what: SessionFault) => Promise<boolean>) | undefined
   /** The headers with the contract check's result for answers that are not emulated, as node's flat array. */
   readonly contractHeaders: () => readonly string[]
 }

@@ -8,6 +8,7 @@ import {
   usesLive,
   usesRecordings,
 } from '../core/exchange.js'
+import type { SessionFault } from '../core/fault.js'
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH, isRest } from '../core/paths.js'
@@ -127,6 +128,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
       identifyAnyway: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
       limits: changed.limits,
       faults: changed.faults,
+      disturb: own.disturb,
       mayFail: changed.faults.mayApply(),
       holds: runtime.holds.areWaiting() ? runtime.holds : undefined,
       contractHeaders: runtime.violations.headers,
@@ -222,8 +224,14 @@ function assembleAuth({ loaded, tokens, accessTokenHook }: PreparedConfig, runti
         gateway,
         cors: createAuthCors(origins.local),
       })
+  const disturb = async (exchange: Exchange, what: SessionFault) => {
+    const { disturbSession } = await import('../supabase/disturbed.js')
+    const isDisturbed = await disturbSession(backend, exchange, what)
+    authenticator.forget()
+    return isDisturbed
+  }
   const tables = { gateway, cors: createCors(origins.local), identify: authenticator.identify }
-  return { backend, authenticator, proxy, surface, tables }
+  return { backend, authenticator, proxy, surface, tables, disturb: isLive ? undefined : disturb }
 }
 
 /** The replies, and the endpoints that send them. */

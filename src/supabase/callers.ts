@@ -34,6 +34,7 @@ import {
   userBanned,
   userOfTokenNotFound,
 } from './errors.js'
+import { marksOf } from './marks.js'
 import { type Claims, type TokenFault, TokenRefusal, type Tokens, triedToken } from './tokens.js'
 
 export type Gateway = ReturnType<typeof createGateway>
@@ -106,7 +107,7 @@ interface Parts {
 export function createTokenHolders({ tokens, state, live, now = Date.now }: Parts): TokenHolders {
   const findHere: TokenHolders['find'] = async token => {
     try {
-      const claims = await tokens.verify(token)
+      const claims = await marksOf(state).verify(token, tokens)
       if (typeof claims.exp !== 'number') throw tokenWithoutExpiry(triedToken('times', claims))
       const caller = callerOf(claims)
       await requireAlive(claims, state, now())
@@ -283,7 +284,7 @@ async function claimsOf(backend: Backend, authorization: string | undefined): Pr
   const token = /^bearer (\S+$)/i.exec(authorization ?? '')?.[1]
   if (token === undefined) throw noAuthorization(authorization ? { kind: 'header', reason: 'malformed' } : undefined)
   try {
-    return await backend.tokens.verify(token)
+    return await marksOf(backend.state).verify(token, backend.tokens)
   } catch (error) {
     if (!(error instanceof TokenRefusal)) throw error
     const { alg = '', kid = '<nil>' } = error.header

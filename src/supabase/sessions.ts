@@ -13,6 +13,7 @@ import {
   userBanned,
   validationFailed,
 } from './errors.js'
+import { marksOf } from './marks.js'
 import type { Payload } from './tokens.js'
 import { userJson } from './users.js'
 
@@ -125,6 +126,22 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   return { grant: { user, session, refreshToken: next, method: REFRESH } }
 }
 
+/**
+ * What another tab does that has the same refresh token: it refreshes twice, long enough ago that the token is refused.
+ * Returns whether the token was valid.
+ */
+export async function refreshElsewhere(backend: Backend, tables: Tables, token: string): Promise<boolean> {
+  const { refresh_tokens, sessions } = tables
+  const presented = await refresh_tokens.get(digestOf(token))
+  const session = presented && (await sessions.get(presented.session_id))
+  if (!session || presented.revoked) return false
+  const longAgo = new Date(backend.now() - 2 * REUSE_SECONDS * 1000).toISOString()
+  const next = await addRefreshToken(backend, tables, session, token)
+  await addRefreshToken(backend, tables, session, next)
+  for (const used of [token, next]) await refresh_tokens.update(digestOf(used), { revoked: true, updated_at: longAgo })
+  return true
+}
+
 /** Ends these sessions and deletes everything that belongs to them. */
 export async function endSessions(tables: Tables, sessions: readonly Pick<SessionRow, 'id'>[]): Promise<void> {
   for (const { id } of sessions) {
@@ -159,7 +176,9 @@ type TokenGrant = Omit<Grant, 'session'> & { readonly session: SessionRow | unde
 export async function tokenResponse(backend: TokenBackend, grant: TokenGrant, ipAddress?: string) {
   const { user, session, refreshToken, method } = grant
   const { jwtExp } = backend.settings
-  const issuedAt = Math.floor(backend.now() / 1000)
+  const marks = backend.state && marksOf(backend.state)
+  const issuedAt = Math.floor((backend.now() + (marks?.aheadMs(session?.id) ?? 0)) / 1000)
+  const { tokens } = marks?.signerOf(session?.id) ?? backend
   const claims: Payload = {
     iss: externalUrl(backend),
     sub: user.id,
@@ -176,7 +195,7 @@ export async function tokenResponse(backend: TokenBackend, grant: TokenGrant, ip
     is_anonymous: user.is_anonymous,
   }
   return {
-    access_token: await backend.tokens.sign(await hookedClaims(backend, { user, claims, method, ipAddress }, session)),
+    access_token: await tokens.sign(await hookedClaims(backend, { user, claims, method, ipAddress }, session)),
     token_type: 'bearer',
     expires_in: jwtExp,
     expires_at: issuedAt + jwtExp,

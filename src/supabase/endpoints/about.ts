@@ -4,6 +4,7 @@ import type { Exchange } from '../../core/exchange.js'
 import { AUTH } from '../../core/paths.js'
 import { jsonReply } from '../../core/reply.js'
 import { type Backend, externalUrl } from '../backend.js'
+import { marksOf } from '../marks.js'
 import { providerNames } from '../providers.js'
 import { userIn } from './admin-users.js'
 import { type EndpointMaker, forAdmin, forAnyone, forUser, type Place } from './frame.js'
@@ -50,7 +51,7 @@ const cached = (body: object) => ({ ...jsonReply(body), headers: ['cache-control
 /** The public keys of user tokens (RFC 7517), open to everyone as at Supabase. */
 export const jwks = forAnyone({
   at: 'GET /.well-known/jwks.json',
-  reply: ({ tokens }) => cached(tokens.jwks),
+  reply: ({ tokens, state }) => cached({ keys: [...tokens.jwks.keys, ...marksOf(state).keys()] }),
 })
 
 export const openIdConfiguration = forAnyone({

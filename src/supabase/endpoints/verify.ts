@@ -35,6 +35,13 @@ export const verify = forAnyone({
   },
 })
 
+/** What a request of either method presents. */
+export const proofOf = (exchange: Exchange): AddressProof => {
+  if (exchange.method !== 'GET') return proofIn(exchange)
+  const query = queryOf(exchange)
+  return { type: query.get('type') ?? '', address: '', code: '', hash: query.get('token') ?? '' }
+}
+
 function proofIn(exchange: Exchange): AddressProof {
   const params = readParams(exchange, verifyFields)
   const { type, token, token_hash, email, phone, redirect_to } = params
