@@ -33,6 +33,9 @@ export interface ClientCall {
   /** False if the client left before the end of the answer. */
   readonly complete: boolean
   readonly body: unknown
+  readonly caller: JournalEntry['caller']
+  /** The session of Supabase Auth whose token it used, and the tokens that it presented and got, as digests. */
+  readonly session: NonNullable<JournalEntry['session']>
   /** For what a browser asked: an `image`, a `script`, or something `empty` if a script did. */
   readonly fetchedAs: string | undefined
   /** The name of an SDK that retries by itself. */
@@ -91,6 +94,8 @@ function clientCall(entry: JournalEntry, ignore: Ignore): ClientCall {
     status,
     complete: entry.complete,
     body,
+    caller: entry.caller,
+    session: entry.session ?? {},
     fetchedAs: headers['sec-fetch-dest'],
     sdk: sdkOf(headers),
     fault: happened,

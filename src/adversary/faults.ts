@@ -1,11 +1,12 @@
 /** The faults that a client is tested with: to which calls each applies, and which verdicts it can lead to. */
 import { messagesIn } from '../chat/said.js'
-import type { Fault } from '../core/fault.js'
+import type { Fault, SessionFault } from '../core/fault.js'
 import { isObject } from '../core/json.js'
 import { LOOP_TURNS } from '../faults/index.js'
 import type { ClientCall } from './calls.js'
 import type { CrashMoment } from './crash.js'
 import { isEffect } from './effects.js'
+import { isRefresh, isUserCheck } from './session.js'
 import type { VerdictCode } from './verdict.js'
 
 export interface ClientTest {
@@ -27,11 +28,13 @@ export interface ClientTest {
   readonly group: FaultGroup
   /** Whether it is tried only if somebody asks for it. */
   readonly isExtra?: true
+  /** Why it cannot be tried, if the fault applies to no call of the run. */
+  readonly unless?: string
   /** How many more calls it leads to. */
   readonly turns?: number
 }
 
-export const faultGroups = ['wire', 'lost', 'model'] as const
+export const faultGroups = ['wire', 'lost', 'model', 'session'] as const
 export type FaultGroup = (typeof faultGroups)[number]
 
 const RETRY_AFTER_SECONDS = 2
@@ -231,9 +234,86 @@ const lostTests: readonly Omit<ClientTest, 'group'>[] = [
   },
 ]
 
+const ofRefresh = (fault: Fault) => ({
+  faultFor: (call: ClientCall) => (isRefresh(call) ? fault : undefined),
+  unless: 'the run never refreshed a session',
+})
+/** Calls with the token of a user, which a session has; of those to the auth server itself, the question who it is. */
+const ofUser = (session: SessionFault) => ({
+  faultFor: ({ session: { used }, caller, ...call }: ClientCall) =>
+    used && caller.kind === 'user' && (call.kind !== 'auth' || isUserCheck(call)) ? { session } : undefined,
+  unless: 'no request came with the token of a session',
+})
+const revoked: readonly VerdictCode[] = ['served-after-revocation', 'stale-session-used']
+const refusedToken: readonly VerdictCode[] = ['work-lost', 'stale-session-used', 'failed']
+
+/** What happens to sessions in life. An app may end a session that is over, so that its run fails: this is no verdict. */
+const sessionTests: readonly Omit<ClientTest, 'group'>[] = [
+  {
+    name: 'session-refresh-used',
+    does: 'another tab has used up the refresh token',
+    ...ofRefresh({ session: 'refresh-used' }),
+    verdicts: ['refresh-storm'],
+  },
+  {
+    name: 'session-refresh-429',
+    does: 'each refresh gets a 429',
+    ...ofRefresh({ status: 429 }),
+    times: ALWAYS,
+    verdicts: ['signed-out-by-429', 'refresh-storm'],
+  },
+  {
+    name: 'session-refresh-503',
+    does: 'each refresh gets a 503',
+    ...ofRefresh({ status: 503 }),
+    times: ALWAYS,
+    verdicts: ['signed-out', 'refresh-storm'],
+  },
+  {
+    name: 'session-refresh-lost',
+    does: 'a refresh takes effect, and its answer is lost, as is that of the first retry',
+    ...ofRefresh({ lostAnswer: true }),
+    // A browser sends it once more by itself if its connection was kept from before.
+    times: 2,
+    verdicts: ['signed-out', 'refresh-storm', 'failed'],
+  },
+  {
+    name: 'session-revoked',
+    does: 'the session is revoked between two calls',
+    ...ofUser('revoked'),
+    verdicts: revoked,
+  },
+  {
+    name: 'session-banned',
+    does: 'the user is banned while a call, such as a stream, is answered',
+    ...ofUser('banned'),
+    verdicts: revoked,
+  },
+  {
+    name: 'session-key-rotated',
+    does: 'the key that signed the token is replaced; a refresh gets a token by the new one',
+    ...ofUser('key-rotated'),
+    verdicts: refusedToken,
+  },
+  {
+    name: 'session-clock-ahead',
+    does: "the server's clock is an hour ahead, so that the token has expired; a refresh gets another",
+    ...ofUser('clock-ahead'),
+    verdicts: refusedToken,
+  },
+  {
+    name: 'session-link-used',
+    does: 'a link was opened already, as the scanners of mail servers do',
+    faultFor: call => (call.kind === 'auth' && call.path.endsWith('/verify') ? { session: 'link-used' } : undefined),
+    unless: 'no link or code was used to sign in',
+    verdicts: ['retry-storm'],
+  },
+]
+
 /** In the order in which they are tried. */
 export const clientTests: readonly ClientTest[] = [
   ...wireTests.map(test => ({ ...test, group: 'wire' }) as const),
   ...lostTests.map(test => ({ ...test, group: 'lost', isExtra: true }) as const),
   ...modelTests.map(test => ({ ...test, group: 'model', isExtra: true }) as const),
+  ...sessionTests.map(test => ({ ...test, group: 'session', isExtra: true }) as const),
 ]

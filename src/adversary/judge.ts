@@ -7,6 +7,7 @@ import { jsonOf } from '../core/json.js'
 import { type ClientCall, type ToldCall, toldCallsIn } from './calls.js'
 import { countEffects, isEffect } from './effects.js'
 import { hostileJudges } from './hostile.js'
+import { isRefresh, sessionJudges } from './session.js'
 import type { ClientRun, ClientVerdict, Evidence, FindVerdict, RunFacts, VerdictCode } from './verdict.js'
 
 /** Returns what the client did wrong; nothing if it did everything right. */
@@ -39,6 +40,7 @@ const judges: Readonly<Partial<Record<VerdictCode, FindVerdict>>> = {
   'failure-swallowed': failureSwallowed,
   'done-twice': doneTwice,
   ...hostileJudges,
+  ...sessionJudges,
 }
 
 /** Whether a client gets only a part of an answer. */
@@ -163,7 +165,9 @@ function retriedHopeless({ fault, hit, again, later, isRepeated }: RunFacts): Ev
 const DEFAULT_ATTEMPTS = 3
 const STORM_MS = 2000
 
-function retryStorm({ same, usual }: RunFacts): Evidence | undefined {
+function retryStorm({ hit, same, usual }: RunFacts): Evidence | undefined {
+  // Clients of Supabase Auth retry these more often, which another judge knows.
+  if (isRefresh(hit)) return undefined
   const failures = same.filter(({ status }) => status === null || status >= 400)
   const most = DEFAULT_ATTEMPTS * usual
   const start = failures.findIndex(({ startMs }, i) => (failures[i + most]?.startMs ?? Infinity) - startMs < STORM_MS)

@@ -24,6 +24,12 @@ export const explanations = {
   'wrong-tool': 'a-hostile-model',
   'no-limit': 'a-hostile-model',
   'results-missing': 'a-hostile-model',
+  'signed-out-by-429': 'sessions',
+  'signed-out': 'sessions',
+  'refresh-storm': 'sessions',
+  'stale-session-used': 'sessions',
+  'work-lost': 'sessions',
+  'served-after-revocation': 'sessions',
 } as const
 
 export type VerdictCode = keyof typeof explanations

@@ -24,6 +24,8 @@ export interface AdversaryRun {
   readonly results: readonly AdversaryResult[]
   /** How many runs there would be in all. */
   readonly planned: number
+  /** The faults that could not be tried, and why. */
+  readonly left?: readonly { readonly fault: string; readonly why: string }[]
   readonly seconds: number
 }
 
@@ -49,7 +51,7 @@ function summaryOf({ results, planned, seconds }: AdversaryRun): string {
   return `${runs} with a fault: ${counts || 'nothing to report'} (${seconds.toFixed(1)} s)`
 }
 
-function linesOf({ results }: AdversaryRun, colors: Colors, isQuiet: boolean): readonly string[] {
+function linesOf({ results, left = [] }: AdversaryRun, colors: Colors, isQuiet: boolean): readonly string[] {
   const shown = isQuiet ? results.filter(({ verdicts }) => verdicts.some(({ isBug }) => isBug)) : results
   const calls = [...new Map(shown.map(({ call }) => [call.key, call])).values()]
   const blocks = calls.flatMap(call => [
@@ -57,10 +59,14 @@ function linesOf({ results }: AdversaryRun, colors: Colors, isQuiet: boolean): r
     colors.bold(printable(call.title)),
     ...shown.filter(({ call: { key } }) => key === call.key).flatMap(result => resultLines(result, colors)),
   ])
+  const others = isQuiet || left.length === 0 ? [] : ['', ...left.map(one => leftLine(one, colors))]
   const codes = [...new Set(shown.flatMap(({ verdicts }) => verdicts.map(({ code }) => code)))]
   const width = Math.max(...codes.map(({ length }) => length))
   const pages = codes.map(code => `${code.padEnd(width)}  ${pageOf(code)}`)
-  return [...[...blocks, ...(pages.length > 0 ? ['', ...pages] : [])].slice(isQuiet ? 1 : 0), ...(isQuiet ? [] : [''])]
+  return [
+    ...[...blocks, ...others, ...(pages.length > 0 ? ['', ...pages] : [])].slice(isQuiet ? 1 : 0),
+    ...(isQuiet ? [] : ['']),
+  ]
 }
 
 /** Where a verdict is explained. */
@@ -81,7 +87,10 @@ function resultLines({ fault, verdicts, wasHit }: AdversaryResult, colors: Color
   })
 }
 
-const NAME_WIDTH = 18
+const leftLine = ({ fault, why }: NonNullable<AdversaryRun['left']>[number], colors: Colors): string =>
+  `  ${markedLine('skipped', [fault.padEnd(NAME_WIDTH), `not tried: ${why}.`, undefined], colors)}`
+
+const NAME_WIDTH = 20
 const MOST_TRACED = 6
 
 /** `(journal: 12 503, 13 200)`. */

@@ -144,7 +144,8 @@ async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number
     else results.push(...(await inJobs(1, [run], signal, resultWithFault)))
   }
   progress.end()
-  const run = { results, planned: planned.length, seconds: (performance.now() - startedMs) / 1000 }
+  const left = notTried(planned, tests, platform)
+  const run = { results, planned: planned.length, left, seconds: (performance.now() - startedMs) / 1000 }
   adversary.found(run)
   await reporter.write(adversaryReport(run))
   if (signal.aborted) return EXIT_STOPPED
@@ -219,11 +220,23 @@ interface PlannedRun {
   readonly fault: Fault
 }
 
+/** The faults that no call of the run can have, and why. */
+function notTried(planned: readonly PlannedRun[], tests: readonly ClientTest[], { loaded }: Platform) {
+  const areElsewhere = loaded.config.auth.mode === 'proxy'
+  return tests.flatMap(({ name, unless, group }) => {
+    if (unless === undefined || planned.some(({ test }) => test.name === name)) return []
+    return [
+      { fault: name, why: areElsewhere && group === 'session' ? 'the users are those of a live backend' : unless },
+    ]
+  })
+}
+
 /** Each distinct call of the platform that succeeded, with each fault that can apply. */
 function plan(calls: readonly ClientCall[], tests: readonly ClientTest[], only = '*'): readonly PlannedRun[] {
   const distinct = [...new Map(calls.toReversed().map(call => [call.key, call])).values()].toReversed()
+  const areSessionsTried = tests.some(({ group }) => group === 'session')
   const isCalled = ({ kind, status }: ClientCall) =>
-    kind !== 'auth' && kind !== 'protocol' && status !== null && status < 400
+    (kind !== 'auth' || areSessionsTried) && kind !== 'protocol' && status !== null && status < 400
   const possible = distinct.filter(isCalled)
   const wanted = possible.filter(({ path }) => glob(only).test(path))
   if (wanted.length === 0) {
@@ -236,7 +249,7 @@ function plan(calls: readonly ClientCall[], tests: readonly ClientTest[], only =
   }
   return wanted.flatMap(call =>
     tests.flatMap(test => {
-      const fault = test.faultFor(call)
+      const fault = call.kind === 'auth' && test.group !== 'session' ? undefined : test.faultFor(call)
       return fault ? [{ call, test, fault }] : []
     }),
   )
@@ -348,7 +361,7 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
       return isOne
     }
     const faults = [{ fault, times: test.times ?? 1 }, ...(test.next ? [{ fault: test.next, times: 1 }] : [])]
-    for (const one of faults) platform.faultCalls.add(one, isCall, true)
+    for (const one of faults) platform.faultCalls.add({ ...one, path: '*' }, isCall, true)
     platform.sharedRun?.handFaults(faults.map(one => ({ ...one, key: call.key })))
     const crash = test.crash && untilMoment(() => crashing, test.crash, ended.signal)
     return run({ platform, program, limitMs, crash }).finally(() => ended.abort())

@@ -43,6 +43,7 @@ import {
   tokensSoFarOf,
 } from './facts.js'
 import { repairIds, repairsFor } from './repairable.js'
+import { sessionOf } from './session.js'
 
 /** What the journal keeps of an exchange until it is read. */
 export interface JournaledExchange {
@@ -201,8 +202,24 @@ const use = {
   durationMs: shownField(number, ({ durationMs }) => rounded(durationMs)),
 }
 
+const sessionToken = { id: text, user: text, token: text, expiresAt: wholeNumber }
+
 const detailFields = {
   ...identity,
+  /**
+   * The session of Supabase Auth whose token the request used, the refresh token that it presented, and the session that
+   * it got. Tokens are short digests, by which they can be told apart.
+   */
+  session: shownField(
+    optionalMember(
+      closed({
+        used: optionalMember(closed(sessionToken)),
+        refreshToken: optionalMember(text),
+        granted: optionalMember(closed({ ...sessionToken, refreshToken: text })),
+      }),
+    ),
+    ({ exchange }) => sessionOf(exchange),
+  ),
   request: shownField(
     closed({ method: text, path: text, query: text, headers: map(text, text, 'an object'), ...bodyMembers }),
     ({ exchange, redaction, shownBytes }) => requestParts(exchange, redaction, shownBytes),

@@ -42,7 +42,7 @@ export function followRun(platform: Platform, run: JoinedRun) {
       if (isHit) begin(exchange, fault)
       return isHit
     }
-    platform.faultCalls.add({ fault, times }, isCall, true)
+    platform.faultCalls.add({ fault, times, path: '*' }, isCall, true)
   }
   return async (tidied: Tidied | undefined): Promise<void> => {
     const receipt = platform.receipt(run.handed.isWhole)

@@ -1,3 +1,4 @@
+import { createClient } from '@supabase/supabase-js'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import '../../src/vitest.js'
@@ -130,4 +131,41 @@ test('prose surrounds the JSON of an answer, streamed or whole', async () => {
     })
     expect(await response.text()).toMatch(/Sure! Here is the JSON.*```json.*```.*anything else/s)
   }
+})
+
+/** An app that saves a note in the name of its user, once more with a new token if the old one is refused. */
+async function notes(isCareful: boolean) {
+  const platform = await platformWith({ resources: { '/notes': { data: [] } } })
+  const { auth } = createClient(platform.url, platform.anonKey, { auth: { autoRefreshToken: false } })
+  await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
+  async function save() {
+    const { data } = await auth.getSession()
+    const headers = { authorization: `Bearer ${data.session?.access_token}`, 'content-type': 'application/json' }
+    return fetch(`${platform.url}/notes`, { method: 'POST', headers, body: '{"text":"Buy tea."}' })
+  }
+  await platform.failNext({ session: 'clock-ahead' })
+  const { status } = await save()
+  if (isCareful && status === 401) {
+    await auth.refreshSession()
+    await save()
+  }
+  await platform.idle()
+  return platform
+}
+
+test('a note that was refused since its token had expired is sent again, or lost', async () => {
+  await expect(await notes(true)).toHaveHandled('session-clock-ahead')
+  await expect(expect(await notes(false)).toHaveHandled('session-clock-ahead')).rejects.toThrow(
+    'work-lost: POST /notes was refused, since the token of the session was too old, and was never sent again.',
+  )
+})
+
+test('the retries of the client of Supabase are no storm', async () => {
+  const platform = await platformWith()
+  const { auth } = createClient(platform.url, platform.anonKey, { auth: { autoRefreshToken: false } })
+  await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
+  await platform.failNext({ status: 503 }, { path: '/auth/v1/token', times: 4 })
+  expect((await auth.refreshSession()).error).toBeNull()
+  await platform.idle()
+  await expect(platform).toHaveHandled('status-503')
 })

@@ -77,3 +77,11 @@ test('Ctrl-C stops the runs, and what is known is reported', async () => {
   expect(stdout).toMatch(/ of \d+ with a fault: /)
   expect(code).toBe(130)
 })
+
+test('a fault that no call of the run can have is not tried, and the report says why', async () => {
+  const { stdout, code } = await adversary(asking('hello'), { flags: ['--faults', 'done-double,session'] })
+  expect(stdout).toMatch(/- session-refresh-429 +not tried: the run never refreshed a session\./)
+  expect(stdout).toMatch(/- session-revoked +not tried: no request came with the token of a session\./)
+  expect(stdout).toMatch(/\n1 run with a fault: nothing to report/)
+  expect(code).toBe(0)
+})

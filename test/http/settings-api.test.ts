@@ -239,7 +239,7 @@ test('the usage of each credential is listed by name, without the secret', async
       start: expect.stringMatching(/^sk-local-/),
       requests: 2,
       tokens: 24,
-     
+
       refused: 1,
       resetMs: expect.any(Number),
     },
