@@ -250,6 +250,17 @@ inBrowser('everything works by keyboard, also on a phone', async () => {
   expect(await hasFocus(page, page.getByLabel('Search requests'))).toBe(true)
 })
 
+inBrowser('of prompts that begin alike, the rows show what differs', async () => {
+  const platform = await platformWith()
+  const preamble = 'You answer for a small shop, in one sentence, and never promise a date. '
+  for (const question of ['Where is my order?', 'Why was it late?'])
+    await (await platform.chat(saidBy(preamble + question))).text()
+  const { page } = await openActivity(platform)
+  await page.getByRole('link', { name: '… Where is my order?', exact: true }).waitFor()
+  await page.getByRole('link', { name: '… Why was it late?', exact: true }).click()
+  await panel(page).getByText(preamble).first().waitFor()
+})
+
 inBrowser('one key answers, sends again, holds the next chat, moves, and tells the keys', async () => {
   const platform = await platformWith()
   for (const text of ['first', 'second']) await (await platform.chat(saidBy(text))).text()

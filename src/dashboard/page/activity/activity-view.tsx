@@ -23,7 +23,7 @@ import type { ExchangePanelProps } from './exchange-panel.jsx'
 import { type Filter, filterIn, journalQueryOf, queryOf } from './filter.js'
 import { openRepair } from './repairs.jsx'
 import { Flights, RequestRow, RunRow, type Shows } from './request-row.jsx'
-import { itemsOf } from './words.js'
+import { itemsOf, subjectOf, titlesOf } from './words.js'
 
 export function ActivityView() {
   const connection = useLive(({ connection }) => connection)
@@ -287,13 +287,9 @@ function Toolbar({ filter, found, open, paused, fresh, pause, resume }: ToolbarP
 
 type LiveNow = Parameters<Parameters<typeof useLive>[0]>[0]
 
-/** `2 in flight · 300 requests not listed`. */
-function stateInWords({ connection, flights, skipped }: LiveNow): string {
-  const parts = [
-    connection === 'lost' && 'Not connected',
-    flights.length > 0 && `${flights.length} in flight`,
-    skipped > 0 && `${counted(skipped, 'request')} not listed`,
-  ]
+/** `Not connected · 300 requests not listed`. */
+function stateInWords({ connection, skipped }: LiveNow): string {
+  const parts = [connection === 'lost' && 'Not connected', skipped > 0 && `${counted(skipped, 'request')} not listed`]
   return parts.filter(Boolean).join(' · ')
 }
 
@@ -309,7 +305,9 @@ interface ListProps {
 function List({ rows, flights, open, hold }: ListProps) {
   const list = useRef<HTMLOListElement>(null)
   const items = useMemo(() => itemsOf(rows, flights), [rows, flights])
-  const shows = useMemo(() => showsOf(rows), [rows])
+  const shows = showsOf(rows)
+  const titles = useMemo(() => titlesOf(rows), [rows])
+  const titleOf = (brief: JournalBrief | undefined) => brief && (titles.get(brief.prompt) ?? subjectOf(brief))
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const links = [...(list.current?.querySelectorAll<HTMLElement>('a.request-what') ?? [])]
@@ -329,9 +327,16 @@ function List({ rows, flights, open, hold }: ListProps) {
     >
       {items.map((item, i) =>
         'steps' in item ? (
-          <RunRow key={`run ${item.id}`} of={item} open={open} isReachable={i === 0} />
+          <RunRow key={`run ${item.id}`} of={item} title={titleOf(item.steps[0])} open={open} isReachable={i === 0} />
         ) : (
-          <RequestRow key={item.id} of={item} isOpen={item.id === open} isReachable={i === 0} shows={shows} />
+          <RequestRow
+            key={item.id}
+            of={item}
+            title={titleOf(item)}
+            isOpen={item.id === open}
+            isReachable={i === 0}
+            {...shows}
+          />
         ),
       )}
     </ol>
@@ -342,7 +347,7 @@ function List({ rows, flights, open, hold }: ListProps) {
 function showsOf(rows: readonly JournalBrief[]): Shows {
   const varies = (read: (row: JournalBrief) => string | null) =>
     new Set(rows.map(read).filter(value => value !== null)).size > 1
-  return { model: varies(({ model }) => model), caller: varies(callerName) }
+  return { showsModel: varies(({ model }) => model), showsCaller: varies(callerName) }
 }
 
 interface NothingProps {

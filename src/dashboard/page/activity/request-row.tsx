@@ -27,8 +27,8 @@ import {
 
 /** The values that are not the same in all rows. What repeats is not shown. */
 export interface Shows {
-  readonly model: boolean
-  readonly caller: boolean
+  readonly showsModel: boolean
+  readonly showsCaller: boolean
 }
 
 interface RowProps {
@@ -38,14 +38,14 @@ interface RowProps {
   readonly isReachable: boolean
 }
 
-interface RequestRowProps extends RowProps {
-  readonly shows: Shows
+interface RequestRowProps extends RowProps, Shows {
+  readonly title: string | undefined
 }
 
 /** The same element as before, which is not compared again, unless something has changed. */
 export const RequestRow = (row: RequestRowProps) => useMemo(() => <DrawnRow {...row} />, Object.values(row))
 
-const DrawnRow = ({ of: brief, isOpen, isReachable, shows }: RequestRowProps) => (
+const DrawnRow = ({ of: brief, title, isOpen, isReachable, ...shows }: RequestRowProps) => (
   <li class={isOpen ? 'request request-open' : 'request'}>
     <div class="request-line">
       <Value word="status" value={String(brief.status ?? 'none')}>
@@ -54,11 +54,11 @@ const DrawnRow = ({ of: brief, isOpen, isReachable, shows }: RequestRowProps) =>
       <Value word={brief.call === null ? 'endpoint' : 'call'} value={brief.call ?? brief.endpoint ?? brief.path}>
         <span class="quiet">{kindOf(brief)}</span>
       </Value>
-      <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} />
+      <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={title} />
       <Reason of={brief} />
       <span class="request-end">
         <Repairs of={brief} />
-        <Facts of={brief} shows={shows} />
+        <Facts of={brief} {...shows} />
       </span>
     </div>
     <RepairNote id={brief.id} />
@@ -85,7 +85,7 @@ const Value = ({ word, value, children }: ValueProps) => (
 )
 
 interface ExchangeLinkProps extends RowProps {
-  readonly label?: string
+  readonly label?: string | undefined
 }
 
 /** Opens an exchange beside the list, which stays filtered as it is. */
@@ -119,7 +119,7 @@ function Reason({ of: brief }: { readonly of: JournalBrief }) {
 }
 
 /** Who asked, with which model, when, how many tokens it took and how long. */
-function Facts({ of: brief, shows }: { readonly of: JournalBrief; readonly shows: Shows }) {
+function Facts({ of: brief, showsModel, showsCaller }: Shows & { readonly of: JournalBrief }) {
   const { at, model, tokens, durationMs, mode, scope } = brief
   const usual = useConfig().mode
   const caller = callerName(brief)
@@ -135,12 +135,12 @@ function Facts({ of: brief, shows }: { readonly of: JournalBrief; readonly shows
           <bdi>{scope}</bdi>
         </Value>
       )}
-      {model && shows.model && (
+      {model && showsModel && (
         <Value word="model" value={model}>
           <bdi>{model}</bdi>
         </Value>
       )}
-      {(shows.caller || brief.caller.kind === 'refused') && (
+      {(showsCaller || brief.caller.kind === 'refused') && (
         <Value word="credential" value={caller === 'no credential' || caller === 'not identified' ? 'none' : caller}>
           <bdi>{caller}</bdi>
         </Value>
@@ -156,6 +156,7 @@ function Facts({ of: brief, shows }: { readonly of: JournalBrief; readonly shows
 
 interface Props {
   readonly of: AgentRun
+  readonly title: string | undefined
   readonly open: string | undefined
   readonly isReachable: boolean
 }
@@ -163,13 +164,12 @@ interface Props {
 const GROWS_EVERY_MS = 250
 
 /** The run of an agent as a waterfall: each step with its time, on one scale, with the gaps in which the app itself worked. */
-export function RunRow({ of: run, open, isReachable }: Props) {
+export function RunRow({ of: run, title, open, isReachable }: Props) {
   const { steps, flights } = run
   useTicks(flights.length > 0 ? GROWS_EVERY_MS : undefined)
   const now = Date.now()
   const facts = factsOfRun(run, now)
   const { startMs, durationMs, tokens, worst } = facts
-  const [first] = steps
   const part = (ms: number) => `${Math.min(100, (ms / Math.max(durationMs, 1)) * 100)}%`
   return (
     <li class="request run">
@@ -178,7 +178,7 @@ export function RunRow({ of: run, open, isReachable }: Props) {
           <span class="badge tone-plain">run</span>
         </Value>
         <strong class="request-what cut">
-          <bdi>{first && subjectOf(first)}</bdi>
+          <bdi>{title}</bdi>
         </strong>
         <span class="request-facts quiet">
           {worst !== undefined && <StatusBadge status={worst} />}
@@ -249,10 +249,12 @@ function SpanRow({ of: span, part, isSlowest, isOpen, isReachable }: SpanProps) 
     return (
       <li class="step">
         <span class="quiet">{kindOf(span.of)}</span>
-        <span class="request-what cut">{progressOf(span.of)}</span>
+        <span class="step-label">
+          <span class="request-what cut">{progressOf(span.of)}</span>
+          <Held of={span.of} />
+        </span>
         {bar}
         {took}
-        <Held of={span.of} />
       </li>
     )
   const { of: brief } = span
@@ -260,12 +262,12 @@ function SpanRow({ of: span, part, isSlowest, isOpen, isReachable }: SpanProps) 
     <li class={['step', isOpen && 'request-open', isSlowest && 'step-slowest'].filter(Boolean).join(' ')}>
       <span class="quiet">{kindOf(brief)}</span>
       <span class="step-label">
+        {(brief.status ?? 0) >= 400 && <StatusBadge status={brief.status} />}
         <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={labelOf(brief)} />
         <Reason of={brief} />
       </span>
       {bar}
       {took}
-      {(brief.status ?? 0) >= 400 && <StatusBadge status={brief.status} />}
       <Repairs of={brief} />
       <RepairNote id={brief.id} />
     </li>

@@ -24,6 +24,27 @@ export function subjectOf({ path, call, prompt, account, ...asked }: Asked): str
   )
 }
 
+/** Shorter beginnings are read at a glance. */
+const LEAST_PREAMBLE = 40
+
+/** The titles of prompts that share a long beginning with another one, which is left out: what varies is shown. */
+export function titlesOf(rows: readonly JournalBrief[]): ReadonlyMap<string | null, string> {
+  const prompts = [...new Set(rows.map(({ prompt }) => prompt ?? ''))].sort()
+  const titles = prompts.map((prompt, i) => {
+    const shared = Math.max(sharedLength(prompt, prompts[i - 1]), sharedLength(prompt, prompts[i + 1]))
+    // From the beginning of the first word that differs.
+    const rest = prompt.slice(prompt.slice(0, shared).replace(/\S+$/, '').length)
+    return [prompt, shared < LEAST_PREAMBLE || rest.trim() === '' ? prompt : `… ${rest}`] as const
+  })
+  return new Map(titles)
+}
+
+function sharedLength(one: string, other = ''): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length++
+  return length
+}
+
 const value = (json: string | undefined) => json ?? 'absent'
 
 /** Where a request differs from the nearest recording: `temperature 0.7, recorded 0.2`. */
