@@ -91,7 +91,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   const delivery = createDelivery({
     line: () => current().line(),
     ...runtime,
-    runningTest: sources.currentTest ?? (() => undefined),
+    runningTest: sources.currentTest,
     async loadApp() {
       const { loadApp } = await import('./platform/app.js')
       return loadApp(ofApp(), await control())

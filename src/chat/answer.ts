@@ -52,9 +52,7 @@ export function createCompletions(tokenizer: Tokenizer) {
   /** The completion as one JSON object. */
   function whole(request: ChatRequest, generation: Generation): CompletionForm {
     const { completion, tokens } = complete(request, generation, true)
-    // Chunks of a stream have no annotations.
-    const choices = completion.choices.map(choice => ({ ...choice, message: { ...choice.message, annotations: [] } }))
-    return { contentType: 'application/json', body: JSON.stringify({ ...completion, choices }), tokens }
+    return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
   }
 
   /** The completion as server-sent events, at the speed of `pace`. */
@@ -73,7 +71,8 @@ export function createCompletions(tokenizer: Tokenizer) {
     requireModestAnswer(request, generation)
     const trimmed = trimChoices(generation, request, tokenizer)
     const tokens = new TokenCount(request, trimmed, generation.usage, tokenizer)
-    const asFunctions = callsFunctions(request)
+    // OpenAI names the tier that answered if the request has one. `auto` is that of the project, by default `default`.
+    const { service_tier: tier } = request
     const completion: Completion = {
       id: nextId(),
       object: 'chat.completion',
@@ -81,12 +80,12 @@ export function createCompletions(tokenizer: Tokenizer) {
       model: request.model,
       choices: trimmed.map((choice, index) => ({
         index,
-        message: assistantMessage(choice, asFunctions),
+        message: assistantMessage(choice, request),
         logprobs: request.logprobs ? logprobs(choice, tokenizer) : null,
         finish_reason: choice.finishReason,
       })),
       ...(hasUsage && { usage: tokens.usage }),
-      ...serviceTier(request),
+      ...(typeof tier === 'string' && { service_tier: tier === 'auto' ? 'default' : tier }),
       system_fingerprint: FINGERPRINT,
     }
     return { completion, tokens }
@@ -95,10 +94,6 @@ export function createCompletions(tokenizer: Tokenizer) {
   return { whole, streamed }
 }
 
-/** OpenAI names the tier that answered if the request has one. `auto` is that of the project, by default `default`. */
-const serviceTier = ({ service_tier: tier }: ChatRequest) =>
-  typeof tier === 'string' && { service_tier: tier === 'auto' ? 'default' : tier }
-
 /** The same request gets the same seed, so that its answer has the same rhythm each time. */
 function rhythmSeed({ model, messages, seed }: ChatRequest): number {
   return Number.parseInt(hash('sha256', JSON.stringify([model, messages, seed]), 'hex').slice(0, 8), 16)
@@ -106,13 +101,15 @@ function rhythmSeed({ model, messages, seed }: ChatRequest): number {
 
 const assistantMessage = (
   { text, reasoning, calls, refusal }: TrimmedChoice,
-  asFunctions: boolean,
+  request: ChatRequest,
 ): CompletionMessage => ({
   role: 'assistant',
   content: text,
   ...(reasoning !== undefined && { reasoning_content: reasoning }),
-  ...(calls.length > 0 && callFields(calls, asFunctions)),
+  ...(calls.length > 0 && callFields(calls, callsFunctions(request))),
   refusal,
+  // Chunks of a stream have none.
+  ...(!request.stream && { annotations: [] }),
 })
 
 function callFields(calls: readonly ToolCall[], asFunctions: boolean): Partial<CompletionMessage> {

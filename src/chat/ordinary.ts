@@ -16,10 +16,8 @@ const isWhole =
 const isText: Fits = value => typeof value === 'string'
 const isFlag: Fits = value => typeof value === 'boolean'
 
-/** The fields that an ordinary request may have. */
+/** The fields that an ordinary request may have besides its model and messages. */
 const fields: ReadonlyMap<string, Fits> = new Map<string, Fits>([
-  ['model', value => typeof value === 'string' && value !== ''],
-  ['messages', areTexts],
   ['stream', isFlag],
   ['temperature', isNumber(0, 2)],
   ['top_p', isNumber(0, 1)],
@@ -49,7 +47,10 @@ function areTexts(messages: unknown): boolean {
 export function isOrdinary(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { model, messages } = value as Readonly<Record<string, unknown>>
-  if (model === undefined || messages === undefined) return false
-  for (const name in value) if (!fields.get(name)?.(value[name as keyof typeof value])) return false
+  if (typeof model !== 'string' || model === '' || !areTexts(messages)) return false
+  for (const name in value) {
+    if (name === 'model' || name === 'messages') continue
+    if (!fields.get(name)?.(value[name as keyof typeof value])) return false
+  }
   return true
 }

@@ -178,19 +178,19 @@ const TOKEN_CHARACTERS = 4
 const EVENT_BYTES = 250
 const LOGPROB_BYTES = 90
 
+const nothing: Partial<Choice> = {}
+
 /** Throws a 400 if the answer would be too large. */
 export function requireModestAnswer(request: ChatRequest, { choices }: Generation): void {
   const count = request.n ?? 1
   let characters = 0
-  for (let i = 0; i < count; i++) characters += charactersOf(choices[Math.min(i, choices.length - 1)])
+  for (let i = 0; i < count; i++) {
+    const { text, refusal, reasoning, toolCalls = [] } = choices[Math.min(i, choices.length - 1)] ?? nothing
+    characters += (text?.length ?? 0) + (refusal?.length ?? 0) + (reasoning?.length ?? 0)
+    for (const call of toolCalls) characters += call.arguments.length
+  }
   const tokens = Math.min(characters / TOKEN_CHARACTERS, mostTokens(request) * count)
   const tokenBytes = (request.stream ? EVENT_BYTES : TOKEN_CHARACTERS) + (request.logprobs ? LOGPROB_BYTES : 0)
   const bytes = tokens * tokenBytes
   if (bytes > MOST_ANSWER_BYTES) throw answerTooLarge(bytes, MOST_ANSWER_BYTES)
-}
-
-function charactersOf({ text, refusal, reasoning, toolCalls = [] }: Partial<Choice> = {}): number {
-  let sum = (text?.length ?? 0) + (refusal?.length ?? 0) + (reasoning?.length ?? 0)
-  for (const call of toolCalls) sum += call.arguments.length
-  return sum
 }

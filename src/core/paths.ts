@@ -48,10 +48,11 @@ export const isAuth = (path: string) => isUnder(path, AUTH)
 /** Whether a path belongs to the tables. */
 export const isRest = (path: string) => isUnder(path, REST)
 
-/** Requests to these paths call a model and have no side effects, so they may be repeated. */
-const modelPaths = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
+/** Where OpenAI's API, at any base URL, asks a model of any kind. */
+const anyModel = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
 
-export const callsModel = (method: string, path: string) => method === 'POST' && modelPaths.test(path)
+/** Whether a request asks a model of any kind. It then has no side effects, so that it may be repeated. */
+export const asksAnyModel = (method: string, path: string) => method === 'POST' && anyModel.test(path)
 
 /** The method by which an endpoint is found: HEAD is answered like GET, without the body. */
 export const lookupMethod = (method: string) => (method === 'HEAD' ? 'GET' : method)

@@ -1,6 +1,5 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
 
-import type { CompletionForm } from '../chat/answer.js'
 import { createCompletions } from '../chat/answer.js'
 import { completionAnswer } from '../chat/completion.js'
 import type { Generation } from '../chat/generation.js'
@@ -95,21 +94,13 @@ function createAnswer({ models, replies, pace, tokenizer }: Omit<ChatParts, 'req
         ? replies.mismatch?.(request, generation)
         : undefined)
     const pace = request.stream ? paceOf(request, generation, requestedPace) : undefined
-    if (!pace) return replyOf(completions.whole(request, generation), generation, remark)
     // A stream may stay open for a long time, so drop the parsed request. If it is short, the journal parses it again when read.
-    if (exchange.body && exchange.body.length <= SMALL_REQUEST_BYTES) exchange.chat = undefined
-    return replyOf(completions.streamed(request, generation, pace), generation, remark)
+    if (pace && exchange.body && exchange.body.length <= SMALL_REQUEST_BYTES) exchange.chat = undefined
+    const { answeredBy, fault } = generation
+    const form = pace ? completions.streamed(request, generation, pace) : completions.whole(request, generation)
+    return { kind: 'reply', status: 200, answeredBy, remark, fault, ...form }
   }
 }
-
-const replyOf = (form: CompletionForm, { answeredBy, fault }: Generation, remark: Reply['remark']): Reply => ({
-  kind: 'reply',
-  status: 200,
-  answeredBy,
-  remark,
-  fault,
-  ...form,
-})
 
 const SMALL_REQUEST_BYTES = 10_000
 

@@ -1,6 +1,7 @@
 /** CORS headers for pages of other origins (Fetch standard, "CORS protocol"), which may call the platform, but not the control API or the dashboard. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignHost, foreignOrigin } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
 import type { Pages } from '../core/origins.js'
 
 export interface Cors {
@@ -50,7 +51,7 @@ export const allMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 
  * The headers of the answer to a preflight. Every path and method is allowed, so that a page can read the 404 of an
  * unknown path and the 405 of an unknown method. No credential is needed, since browsers send none with a preflight.
  */
-export function preflightHeaders(headers: IncomingHttpHeaders): readonly string[] {
+function preflightHeaders(headers: IncomingHttpHeaders): readonly string[] {
   const requestedHeaders = headers['access-control-request-headers']
   return [
     'access-control-allow-methods',
@@ -64,7 +65,7 @@ export function preflightHeaders(headers: IncomingHttpHeaders): readonly string[
 }
 
 /** Whether an OPTIONS request is a browser's preflight. */
-export const isPreflight = (headers: IncomingHttpHeaders) =>
+const isPreflight = (headers: IncomingHttpHeaders) =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
 /** IP addresses and localhost cannot be rebound through DNS. */
@@ -81,4 +82,17 @@ export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHos
   if (!isOwn && !(isTrusted && origin === undefined)) throw foreignHost()
   if (origin === undefined) return
   if (!URL.canParse(origin) || new URL(origin).host !== host) throw foreignOrigin()
+}
+
+type Methods = readonly string[] | undefined
+
+/** The headers of the answer to OPTIONS; `undefined` if it is treated like any other request. */
+export async function optionsHeaders(
+  exchange: Exchange,
+  surface: { methodsOf(exchange: Exchange): Methods | Promise<Methods> },
+): Promise<Methods> {
+  if (isPreflight(exchange.headers)) return preflightHeaders(exchange.headers)
+  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+  const methods = exchange.path === '*' ? allMethods : await surface.methodsOf(exchange)
+  return methods && ['allow', methods.join(', ')]
 }

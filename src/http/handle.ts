@@ -1,18 +1,16 @@
 /** The life of a request, from its arrival to its entry in the journal: the whole line, read from top to bottom. */
-import type { IncomingMessage } from 'node:http'
 import { type ChatRequest, chatIn } from '../chat/request.js'
 import { notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
-import { type Caller, usesRecordings } from '../core/exchange.js'
+import { usesRecordings } from '../core/exchange.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
-import { isCanary } from '../core/paths.js'
-import type { Reply } from '../core/reply.js'
+import { CANARY } from '../core/paths.js'
 import { Hit } from '../faults/hit.js'
 import { type ChosenFault, FAULT_HEADER } from '../faults/index.js'
 import { holdBeforeAnswer } from '../holds/held.js'
 import { authorize } from '../keys/identify.js'
 import { isJson, isUnread, readBody, requireJson } from './body.js'
-import { allMethods, isPreflight, preflightHeaders } from './cors.js'
-import { scopeByMore } from './scopes.js'
+import { optionsHeaders } from './cors.js'
+import { enterAnyScope, scopeByMore } from './scopes.js'
 import { forward, sendError, sendReply } from './send.js'
 import type { LineContext, LineParts, LineServices } from './surface.js'
 
@@ -26,15 +24,18 @@ export async function handle(context: LineContext, parts: LineParts, services: L
   const { scopes, scopesBy, limits, holds, faults } = parts
   try {
     // What follows an answer of the hostile model is journaled, and gets nowhere.
-    if (isCanary(exchange.path)) throw notFound(exchange.path)
+    if (exchange.path.startsWith(CANARY)) throw notFound(exchange.path)
 
-    // 1. Accept: a request names one host, and one that may reach the live platform comes from no foreign page.
-    requireOneHost(request)
+    // 1. Accept: a request names one host (RFC 9112 §3.2; node joins two with a comma), and expects nothing that is not defined
+    // (RFC 9110 §10.1.1). One that may reach the live platform comes from no foreign page.
+    const { host, expect } = headers
+    if (host === undefined ? request.httpVersion === '1.1' : host.includes(',')) throw notOneHost()
+    if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
     live?.origins.requireOwn(headers, live.mayBeLinked(exchange.path))
 
     // A page asks first whether it may send its request.
     if (exchange.method === 'OPTIONS') {
-      const allowed = await optionsHeaders(context)
+      const allowed = await optionsHeaders(exchange, surface)
       if (allowed) {
         const reply = { kind: 'reply', status: 204, contentType: '', body: '', headers: allowed } as const
         return await sendReply(context, reply, parts, services)
@@ -42,7 +43,7 @@ export async function handle(context: LineContext, parts: LineParts, services: L
     }
 
     // 2. Identify: the surface knows the endpoint and the caller, and both may name the test.
-    const caller = parts.isScoped ? enterAnyScope(context) : surface.enter(exchange)
+    const caller = parts.isScoped ? enterAnyScope(exchange, surface) : surface.enter(exchange)
     exchange.caller = caller instanceof Promise ? await caller : caller
     if (parts.isScoped) scopes.decide(exchange, scopesBy)
     // `close` has already fired, so no event would end the exchange. From here on, leaving means the journal.
@@ -82,12 +83,15 @@ export async function handle(context: LineContext, parts: LineParts, services: L
       if (!(await strike(context, faults.requested(exchange) ?? early(), parts))) return
     }
 
-    // 6. Decide: our own reply, or to ask the live platform. A rule, or chance, may add a fault.
-    const decided = faults.lost.find(exchange) ?? hostileAnswer(context) ?? surface.answer(exchange)
+    // 6. Decide: an answer that was lost, a hostile model's, our own, or to ask the live platform. A rule, or chance, may add a
+    // fault.
+    const wasHit = context.hit !== undefined
+    const lost = headers['idempotency-key'] === undefined ? undefined : faults.lost.find(exchange)
+    const decided = lost ?? context.hit?.answer(exchange) ?? surface.answer(exchange)
     let answer = decided instanceof Promise ? await decided : decided
-    if ((answer.fault || faults.areRandom) && !context.hit && !surface.drawsFaultsFirst) {
+    if ((answer.fault || faults.areRandom) && !wasHit && !surface.drawsFaultsFirst) {
       if (!(await strike(context, faults.ruledOrRandom(exchange, answer), parts))) return
-      answer = hostileAnswer(context) ?? answer
+      answer = context.hit?.answer(exchange) ?? answer
     }
 
     if (context.hit?.losesAnswer) faults.lost.keep(exchange, answer)
@@ -113,34 +117,6 @@ export async function handle(context: LineContext, parts: LineParts, services: L
   }
 }
 
-/**
- * Throws a 400 unless an HTTP/1.1 request has exactly one Host header (RFC 9112 §3.2); node joins two of them with a
- * comma. Throws a 417 for any expectation but the one that is defined (RFC 9110 §10.1.1), which node handles itself.
- */
-function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
-  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
-  if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
-}
-
-/** The headers of the answer to OPTIONS; `undefined` if it is treated like any other request. */
-async function optionsHeaders({ request, exchange, surface }: LineContext): Promise<readonly string[] | undefined> {
-  if (isPreflight(request.headers)) return preflightHeaders(request.headers)
-  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
-  const methods = exchange.path === '*' ? allMethods : await surface.methodsOf(exchange)
-  return methods && ['allow', methods.join(', ')]
-}
-
-/** Finds the endpoint among those of all scopes, since the caller may decide otherwise than the headers. */
-function enterAnyScope({ surface, exchange }: LineContext): Caller | Promise<Caller> {
-  const { scope } = exchange
-  exchange.scope = ''
-  try {
-    return surface.enter(exchange)
-  } finally {
-    exchange.scope = scope
-  }
-}
-
 /** Bodies for paths that only the live platform knows may be of any type. They are parsed only in order to record them. */
 const isRecordable = ({ request, exchange, surface: { modeOf } }: LineContext) =>
   modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
@@ -155,9 +131,6 @@ function readableChat({ exchange, surface }: LineContext): ChatRequest | undefin
   }
 }
 
-/** What a hostile model says instead of any other answer, if that is the fault. */
-const hostileAnswer = ({ hit, exchange }: LineContext): Reply | undefined => hit?.answer(exchange)
-
 /** Lets a fault hit the request, if there is one. Resolves to whether an answer is still wanted. */
 async function strike(context: LineContext, chosen: ChosenFault | undefined, parts: LineParts): Promise<boolean> {
   const { response, surface, exchange } = context
@@ -170,6 +143,6 @@ async function strike(context: LineContext, chosen: ChosenFault | undefined, par
   hit.note(await parts.disturb(exchange, hit.session))
   // A request that was let in before its user was banned is answered.
   if (hit.session !== 'banned')
-    exchange.caller = await (parts.isScoped ? enterAnyScope(context) : surface.enter(exchange))
+    exchange.caller = await (parts.isScoped ? enterAnyScope(exchange, surface) : surface.enter(exchange))
   return true
 }

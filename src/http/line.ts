@@ -15,8 +15,8 @@ export interface LineOptions extends Pick<LineServices, 'pacer' | 'report'> {
   readonly add: (exchange: Exchange) => void
   /** Called after `add`, even if that threw. */
   readonly onEnd: (exchange: Exchange) => void
-  /** The test that is running in this process, if one is. */
-  readonly runningTest: () => RunningTest | undefined
+  /** The test that is running in this process, if the tests are in it. */
+  readonly runningTest?: (() => RunningTest | undefined) | undefined
 }
 
 export interface Line {
@@ -59,7 +59,25 @@ export function createLine(
       return forwards && (path => !isAuth(path) && !isReserved(path) && forwards({ method: 'GET', path }))
     },
     accept(request, response, path) {
-      const context = contextOf({ request, response, path, number: ++count, running: runningTest() }, parts)
+      const { platform, auth, tables, scopes, scopesBy } = parts
+      const { headers } = request
+      const surface = path.startsWith('/auth/') && isAuth(path) ? auth : tables && isRest(path) ? tables : platform
+      const exchange = exchangeOf(request, path, runningTest?.())
+      if (headers.baggage !== undefined || headers[SCOPE_HEADER] !== undefined) scopes.decide(exchange, scopesBy)
+      if (headers.upgrade !== undefined && handshakeOf(request)) exchange.isWebSocket = true
+      if (surface === auth) exchange.ipAddress = request.socket.remoteAddress
+      const live = surface.live?.mayReach(exchange) ? surface.live : undefined
+      const context: LineContext = {
+        request,
+        response,
+        exchange,
+        number: ++count,
+        surface,
+        live,
+        quota: undefined,
+        hit: undefined,
+        held: undefined,
+      }
       open.add(context)
       onBegin()
       void handle(context, parts, services)
@@ -67,17 +85,11 @@ export function createLine(
   }
 }
 
-interface Arrived extends Pick<LineContext, 'request' | 'response' | 'number'> {
-  readonly path: string
-  readonly running: RunningTest | undefined
-}
-
-function contextOf({ request, response, path, number, running }: Arrived, parts: LineParts): LineContext {
-  const { platform, auth, tables, scopes, scopesBy } = parts
+/** What is known of a request before anything has happened. */
+function exchangeOf(request: IncomingMessage, path: string, running: RunningTest | undefined): Exchange {
   const { method = '', url = '', headers } = request
   const queryStart = url.indexOf('?')
-  const surface = path.startsWith('/auth/') && isAuth(path) ? auth : tables && isRest(path) ? tables : platform
-  const exchange: Exchange = {
+  return {
     method,
     path,
     query: queryStart < 0 ? '' : url.slice(queryStart + 1),
@@ -95,9 +107,4 @@ function contextOf({ request, response, path, number, running }: Arrived, parts:
     openaiRefuses: undefined,
     outcome: undefined,
   }
-  if (headers.baggage !== undefined || headers[SCOPE_HEADER] !== undefined) scopes.decide(exchange, scopesBy)
-  if (headers.upgrade !== undefined && handshakeOf(request)) exchange.isWebSocket = true
-  if (surface === auth) exchange.ipAddress = request.socket.remoteAddress
-  const live = surface.live?.mayReach(exchange) ? surface.live : undefined
-  return { request, response, exchange, number, surface, live, quota: undefined, hit: undefined, held: undefined }
 }

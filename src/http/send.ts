@@ -39,7 +39,20 @@ export function sendReply(
   const piecesAtMs: number[] = []
   const isWhole = typeof body === 'string' || isWholeBody(body)
   // Set before the first byte is sent, so that the journal also has streams that are cut.
-  const outcome = newOutcome(reply, error, requestId, isWhole ? undefined : piecesAtMs)
+  const outcome: Outcome = {
+    status,
+    answeredBy: reply.answeredBy,
+    error: error?.message,
+    code: error?.code,
+    hint: error?.more.hint,
+    remark: reply.remark,
+    requestId,
+    answer: reply,
+    upstream: reply.upstream,
+    beganMs: uptimeMs(),
+    piecesAtMs: isWhole ? undefined : piecesAtMs,
+    complete: false,
+  }
   exchange.outcome = outcome
   if (isWhole) {
     sendComplete(response, head, { status, body }, exchange.bodyCutFromBytes !== undefined)
@@ -126,26 +139,6 @@ function sharedHeaders({ exchange: { mode }, quota }: LineContext, { contractHea
 
 const noHeaders: readonly string[] = []
 const nextRequestId = createIds('req_', 16)
-
-const newOutcome = (
-  reply: Reply,
-  error: PlatformError | undefined,
-  requestId: string | undefined,
-  piecesAtMs: number[] | undefined,
-): Outcome => ({
-  status: reply.status,
-  answeredBy: reply.answeredBy,
-  error: error?.message,
-  code: error?.code,
-  hint: error?.more.hint,
-  remark: reply.remark,
-  requestId,
-  answer: reply,
-  upstream: reply.upstream,
-  beganMs: uptimeMs(),
-  piecesAtMs,
-  complete: false,
-})
 
 /** What a paced stream needs besides its body. */
 interface StreamOptions {

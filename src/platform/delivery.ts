@@ -20,7 +20,7 @@ interface Dependencies {
   readonly loadApp: () => Promise<App>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
-  readonly runningTest: LineOptions['runningTest']
+  readonly runningTest?: LineOptions['runningTest']
 }
 
 /** Used if no port is opened. */

@@ -4,7 +4,7 @@ import type { Finding } from '../check/finding.js'
 import type { Problem } from '../check/problem.js'
 import { headerIn, isBusy, retryWaitMs } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
-import { callsModel } from '../core/paths.js'
+import { asksAnyModel } from '../core/paths.js'
 import { memoized } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import { recordingText } from './file-text.js'
@@ -236,7 +236,7 @@ const safeMethods = new Set(['GET', 'HEAD'])
 function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
   if (rpcCallOf(request) !== undefined) return 'Calls of MCP servers are not compared.'
-  if (!safeMethods.has(method) && !callsModel(method, path))
+  if (!safeMethods.has(method) && !asksAnyModel(method, path))
     return `${method} ${path} may change something on the live platform.`
   if (method === 'GET' && isStream(response)) return 'It is a stream that may not end.'
   if (body.kind === 'bytes') return 'Its body is not text, and its content type was not recorded.'

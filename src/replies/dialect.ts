@@ -60,8 +60,6 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   counter: object
   /** Whether one of its replies is a fault. */
   readonly fails: boolean
-  /** The reply for the `count`th time, from 1. */
-  readonly replyAt: (count: number) => S
 }
 
 export interface Dialect<I extends MatchInput = MatchInput, S extends ReadyReply = ReadyReply> {

@@ -4,7 +4,6 @@ import { firstGroups } from './conditions/table.js'
 import type { MatchInput } from './conditions/value-tests.js'
 import type { Dialect, ReadyReply, ReadyRule, Texts } from './dialect.js'
 import type { Memory } from './memory.js'
-import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
 
 /** The position of a rule, and its title if it has no name. */
@@ -56,20 +55,17 @@ export function readyRule(
     then,
     counter: {},
     fails: forms.some(({ fault }) => fault !== undefined),
-    replyAt: count => ready[replyIndex(count, ready.length, then)] as ReadyReply,
   }
 }
 
-/** Which of `length` replies is used the `count`th time, from 1. */
-const replyIndex = (count: number, length: number, then: Then): number =>
-  then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
+/** The reply for the `count`th time, from 1. */
+export function replyAt<S extends ReadyReply>({ replies, then }: ReadyRule<S>, count: number): S {
+  const { length } = replies
+  return replies[then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1] as S
+}
 
 /** Whether a rule is switched on. */
 export const isActive = ({ written }: ReadyRule) => written.enabled !== false
-
-/** Whether a rule that has answered `answered` times has no reply left. */
-const isSpent = ({ written, then, replies }: ReadyRule, answered: number): boolean =>
-  answered >= (written.times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)
 
 /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
 export function reasonsAgainst(rule: ReadyRule, input: MatchInput, memory: Memory): readonly string[] {
@@ -82,15 +78,15 @@ export function reasonsAgainst(rule: ReadyRule, input: MatchInput, memory: Memor
 
 /** Why a rule does not answer although its conditions hold. */
 function objectionTo(rule: ReadyRule, input: MatchInput, memory: Memory): string | undefined {
-  const { scenario, per } = rule.written
+  const { scenario, per, times = Number.POSITIVE_INFINITY } = rule.written
   const holder = per ? ` for this ${per}` : ''
   const answered = memory.answeredTo(rule, input)
-  if (isSpent(rule, answered))
+  if (answered >= times || (rule.then === 'miss' && answered >= rule.replies.length))
     return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${holder}`
   if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
     return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${holder}, not "${scenario.state}"`
   }
-  return input.isDemanding ? rule.dialect.objection?.(rule.replyAt(answered + 1), input) : undefined
+  return input.isDemanding ? rule.dialect.objection?.(replyAt(rule, answered + 1), input) : undefined
 }
 
 export interface RuleSources {
@@ -131,17 +127,22 @@ export function createEngine<I extends MatchInput, S extends ReadyReply>(
           ...written,
         ]
 
-  const answers = (rule: ReadyRule<S>, input: I) =>
-    isActive(rule) && fits(rule, input) && !objectionTo(rule, input, memory)
+  function answers(rule: ReadyRule<S>, input: I): boolean {
+    if (!isActive(rule)) return false
+    for (const condition of rule.conditions) if (!condition.holds(input)) return false
+    return objectionTo(rule, input, memory) === undefined
+  }
 
   return {
     rulesFor,
     /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
     take(input: I, candidates = rulesFor(input.scope)): ChosenReply<S> | undefined {
-      const rule = candidates.find(rule => answers(rule, input))
-      if (!rule) return undefined
-      const count = memory.note(rule, input)
-      return { rule, reply: rule.replyAt(count), count }
+      for (const rule of candidates) {
+        if (!answers(rule, input)) continue
+        const count = memory.note(rule, input)
+        return { rule, reply: replyAt(rule, count), count }
+      }
+      return undefined
     },
     /** Whether a rule of the test's own answers. One that only damages answers needs one from elsewhere. */
     answersOwn: (input: I, candidates = rulesFor(input.scope)) =>
@@ -156,8 +157,3 @@ export const isOwn = ({ file }: Pick<ReadyRule, 'file'>) => file === undefined
 
 /** Whether a reply is an answer of its own, and no damage to another. */
 const replaces = ({ fault }: ReadyReply) => fault === undefined || fault.status !== undefined
-
-function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
-  for (const condition of conditions) if (!condition.holds(input)) return false
-  return true
-}

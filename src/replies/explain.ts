@@ -4,7 +4,7 @@ import type { Choice, Generation } from '../chat/generation.js'
 import { inlineYaml } from '../check/yaml.js'
 import type { MatchInput } from './conditions/value-tests.js'
 import type { ReadyReply, ReadyRule } from './dialect.js'
-import { reasonsAgainst } from './engine.js'
+import { reasonsAgainst, replyAt } from './engine.js'
 import type { Memory } from './memory.js'
 
 /** The rules that a request was matched against. */
@@ -60,7 +60,7 @@ export function explanationOf<S extends ReadyReply<T>, T>(
     async reply() {
       if (!rule) return otherwise(nearest)
       const count = memory.answeredTo(rule, input) + 1
-      return rule.replyAt(count).generate(input, count)
+      return replyAt(rule, count).generate(input, count)
     },
   }
 }

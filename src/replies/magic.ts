@@ -8,6 +8,7 @@ import { currentWord, type Fault, faultOfWord, faultWords } from '../core/fault.
 import { once } from '../core/work.js'
 import { ChatInput, toolResultsIn } from './chat/input.js'
 import { callsOf, defaultReply, offeredTools } from './default-reply.js'
+import { replyAt } from './engine.js'
 import { loadRules } from './load.js'
 
 /** The prefix of all magic words. */
@@ -68,7 +69,7 @@ async function effectOf(written: string, request: ChatRequest, seed: number): Pr
   const asked = new ChatInput({ ...request, messages: [{ role: 'user', content: MAGIC_PREFIX + word }] })
   const rule = rules.find(({ conditions }) => conditions.every(condition => condition.holds(asked)))
   if (!rule) throw unknownMagic(written, word, ['tool', ...rules.map(({ written: { name = '' } }) => name)])
-  const { choices, ...settings } = (await rule.replyAt(1).generate(asked, 1)) as Generation
+  const { choices, ...settings } = (await replyAt(rule, 1).generate(asked, 1)) as Generation
   const { text, ...rest } = choices[0] as Choice
   const reply = rule.written.reply ?? {}
   return { ...settings, choice: 'text' in reply || 'json' in reply ? { text, ...rest } : rest }

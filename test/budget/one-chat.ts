@@ -1,4 +1,4 @@
-/** Prints the source files and the number of functions that one warm chat request runs through. */
+/** Prints the source files that one warm chat request runs through, with the names of their functions. */
 import { Session } from 'node:inspector/promises'
 import { startPlatform } from '../../src/index.js'
 
@@ -13,7 +13,7 @@ session.connect()
 await session.post('Profiler.enable')
 
 /** What ran for one request, by file. */
-async function ran(): Promise<ReadonlyMap<string, number>> {
+async function ran(): Promise<ReadonlyMap<string, readonly string[]>> {
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   await session.post('Profiler.takePreciseCoverage')
   await ask()
@@ -24,17 +24,18 @@ async function ran(): Promise<ReadonlyMap<string, number>> {
       [
         url.replace(/.*\/src\/|\?.*/g, ''),
         // `__name` is a helper that tsx adds.
-        functions.filter(({ functionName, ranges: [whole] }) => functionName !== '__name' && (whole?.count ?? 0) > 0)
-          .length,
+        functions
+          .filter(({ functionName, ranges: [whole] }) => functionName !== '__name' && (whole?.count ?? 0) > 0)
+          .map(({ functionName }) => functionName || '=>'),
       ] as const,
   )
-  return new Map(counts.filter(([, count]) => count > 0))
+  return new Map(counts.filter(([, names]) => names.length > 0))
 }
 
 // Periodic work, such as saving when keys were used, does not belong to a request, so the smallest of several counts is taken.
 const all = [await ran(), await ran(), await ran(), await ran(), await ran()]
-const functionsOf = (files: ReadonlyMap<string, number>) => [...files.values()].reduce((sum, count) => sum + count, 0)
-const [files = new Map<string, number>()] = all.toSorted((a, b) => functionsOf(a) - functionsOf(b))
-console.log(JSON.stringify({ files: [...files.keys()], functions: functionsOf(files) }))
+const functionsOf = (files: ReadonlyMap<string, readonly string[]>) => [...files.values()].flat().length
+const [files = new Map<string, readonly string[]>()] = all.toSorted((a, b) => functionsOf(a) - functionsOf(b))
+console.log(JSON.stringify(Object.fromEntries(files)))
 await platform.stop()
 process.exit(0)

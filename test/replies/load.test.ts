@@ -8,6 +8,7 @@ import { ProblemsError } from '../../src/check/problem.js'
 import { readYaml } from '../../src/check/yaml.js'
 import { sourceInWords } from '../../src/core/reply.js'
 import { ChatInput } from '../../src/replies/chat/input.js'
+import { replyAt } from '../../src/replies/engine.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
 import { schemaFiles } from '../schemas.js'
@@ -26,7 +27,7 @@ const textsOf = async (files: Files, patterns?: readonly string[]) =>
 
 /** The replies of the rules, one by one. */
 const saidBy = ({ rules }: LoadedRules) =>
-  Promise.all(rules.map(rule => rule.replyAt(1).generate(new ChatInput(hello), 1) as Promise<Generation>))
+  Promise.all(rules.map(rule => replyAt(rule, 1).generate(new ChatInput(hello), 1) as Promise<Generation>))
 const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 /** The mistakes, as they would be printed. */

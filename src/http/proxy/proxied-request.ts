@@ -4,7 +4,7 @@ import type { PlatformError } from '../../core/errors.js'
 import type { Exchange, Outcome } from '../../core/exchange.js'
 import { headerIn } from '../../core/http.js'
 import { reset } from '../../core/outlet.js'
-import { callsModel } from '../../core/paths.js'
+import { asksAnyModel } from '../../core/paths.js'
 import type { ResponseObserver } from '../../core/reply.js'
 import type { ForwardedCredential } from './credentials.js'
 
@@ -124,7 +124,7 @@ export class ProxiedRequest {
   #mayHaveBeenIdle(): boolean {
     const { method, path } = this.context.exchange
     if (!this.isConnectionKept || performance.now() - this.#connectedMs > MOST_RETRY_MS) return false
-    return idempotent.has(method) || callsModel(method, path)
+    return idempotent.has(method) || asksAnyModel(method, path)
   }
 
   /** Closes the connection, because no more of the answer is wanted. */

@@ -18,7 +18,6 @@ import {
   type SharedWhen,
   several,
   sharedForms,
-  simple,
   textCondition,
 } from '../conditions/table.js'
 import {
@@ -26,6 +25,7 @@ import {
   fieldAt,
   fieldPath,
   nameTest,
+  simple,
   type TextCondition,
   textTest,
   type ValueCondition,

@@ -15,10 +15,10 @@ import {
   fieldPath,
   type MatchInput,
   nameTest,
+  simple,
   type TextCondition,
   textTest,
   type ValueCondition,
-  type ValueTest,
   valueTest,
 } from './value-tests.js'
 
@@ -191,17 +191,7 @@ export function compileWhen<I extends MatchInput, W extends SharedWhen<W>>(
   ]
 }
 
-/** A condition on one value of a request. */
-export const simple = <I extends MatchInput>(
-  name: string,
-  test: ValueTest,
-  valueIn: (input: I) => unknown,
-): Condition<I> => ({
-  holds: input => test.holds(valueIn(input)),
-  mismatch: () => `${name} ${test.mismatch}`,
-})
-
-/** The same for whatever value a rule wants. */
+/** A condition on one value of a request, whatever value a rule wants. */
 export const onValue =
   <I extends MatchInput>(valueIn: (input: I) => unknown) =>
   (wanted: ValueCondition, name: string): Condition<I> =>

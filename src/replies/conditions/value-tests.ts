@@ -60,6 +60,16 @@ export interface ValueTest {
   readonly mismatch: string
 }
 
+/** A condition on one value of a request. */
+export const simple = <I extends MatchInput>(
+  name: string,
+  test: ValueTest,
+  valueIn: (input: I) => unknown,
+): Condition<I> => ({
+  holds: input => test.holds(valueIn(input)),
+  mismatch: () => `${name} ${test.mismatch}`,
+})
+
 /** Compiles a condition on a text. Throws a SyntaxError for an invalid regular expression. */
 export function textTest(written: TextCondition): ValueTest {
   if (typeof written === 'string') {

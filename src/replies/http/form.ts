@@ -14,13 +14,13 @@ import {
   onText,
   type SharedWhen,
   sharedForms,
-  simple,
   textCondition,
 } from '../conditions/table.js'
 import {
   type Condition,
   fieldAt,
   fieldPath,
+  simple,
   type ValueCondition,
   type ValueTest,
   valueTest,

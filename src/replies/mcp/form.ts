@@ -14,7 +14,6 @@ import {
   onValue,
   type SharedWhen,
   sharedForms,
-  simple,
   valueCondition,
 } from '../conditions/table.js'
 import {
@@ -22,6 +21,7 @@ import {
   fieldAt,
   fieldPath,
   nameTest,
+  simple,
   type ValueCondition,
   valueTest,
 } from '../conditions/value-tests.js'

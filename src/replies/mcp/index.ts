@@ -8,7 +8,7 @@ import type { RpcErrorBody } from '../../core/json-rpc.js'
 import type { PaceInput } from '../../core/pace.js'
 import type { AnsweredBy } from '../../core/reply.js'
 import type { Dialect, ReadyReply, ReadyRule, ReplyOwner, Texts } from '../dialect.js'
-import { createEngine, type RuleSources } from '../engine.js'
+import { createEngine, type RuleSources, replyAt } from '../engine.js'
 import { type Explanation, explanationOf, nearestSentence } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import {
@@ -108,7 +108,7 @@ export function createMcpReplies(parts: Parts) {
 }
 
 const answerOf = async (rule: McpReadyRule, input: McpInput, count: number): Promise<McpRuleAnswer> => ({
-  generation: await rule.replyAt(count).generate(input, count),
+  generation: await replyAt(rule, count).generate(input, count),
   place: titleAndPlace(rule),
   count,
 })
