@@ -127,7 +127,9 @@ const modeInWords = ({ mode, modes }: { readonly mode: Mode; readonly modes: Rea
 
 const randomInWords = (random: Changeable['random']) =>
   random
-    .map(({ path, chance, ...fault }) => `${Math.round(chance * 1000) / 10} % of ${path}: ${faultInWords(fault)}`)
+    .map(
+      ({ path, chance, ...fault }) => `${Number((chance * 100).toPrecision(2))} % of ${path}: ${faultInWords(fault)}`,
+    )
     .join(', ') || 'no random faults'
 
 function limitsInWords(limits: Changeable['limits'], usual: Partial<Changeable['limits']> = {}): string {

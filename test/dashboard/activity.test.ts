@@ -45,7 +45,13 @@ inBrowser('a request in flight can be held, let go and cut by hand', async () =>
     .chat({ ...saidBy('hold me'), stream: true })
     .then(response => response.text())
     .catch(() => 'cut')
+  const placeOf = async (name: string) => (await flight.getByRole('button', { name }).boundingBox()) ?? undefined
+  await flight.getByText('tokens').waitFor()
+  const place = await placeOf('Hold')
+  expect(place?.width).toBeGreaterThan(0)
   await flight.getByRole('button', { name: 'Hold' }).click()
+  await flight.getByRole('button', { name: 'Release' }).waitFor()
+  expect(await placeOf('Release')).toEqual(place)
   await flight.getByRole('button', { name: 'Release' }).click()
   await flight.getByRole('button', { name: 'Hold' }).waitFor()
   await flight.getByRole('button', { name: 'Cut' }).click()

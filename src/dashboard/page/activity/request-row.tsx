@@ -327,11 +327,9 @@ function Held({ of: { id, hold } }: { readonly of: JournalFlight }) {
       <Button small onClick={act('cut')}>
         Cut
       </Button>
-      {hold && (
-        <Button small onClick={act('end')}>
-          End
-        </Button>
-      )}
+      <Button small onClick={act('end')}>
+        End
+      </Button>
     </span>
   )
 }

@@ -44,8 +44,8 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly about?: string | undefined
 }
 
-export function Button({ small = false, tone, icon, about, children, ...button }: ButtonProps) {
-  const look = ['button', small && 'button-small', tone && `button-${tone}`]
+export function Button({ small = false, tone, icon, about, class: own, children, ...button }: ButtonProps) {
+  const look = ['button', small && 'button-small', tone && `button-${tone}`, own]
   return (
     <button type="button" class={look.filter(Boolean).join(' ')} {...button}>
       {icon && <Icon name={icon} />}
