@@ -8,15 +8,15 @@ import { hello, platformWith } from '../scene.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs the text of a test with vitest, in a folder in which the package is installed. Returns what vitest says. */
-function runAsTest(text: string): string {
+/** Runs the texts of tests with vitest, in a folder in which the package is installed. Returns what vitest says. */
+function runAsTests(...texts: readonly string[]): string {
   mkdirSync(path.join(root, '.standin'), { recursive: true })
   const folder = mkdtempSync(path.join(root, '.standin/as-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(path.join(folder, 'node_modules'))
   symlinkSync(root, path.join(folder, 'node_modules/standin'))
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
-  writeFileSync(path.join(folder, 'made.test.ts'), text)
+  for (const [i, text] of texts.entries()) writeFileSync(path.join(folder, `made-${i}.test.ts`), text)
   const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
   const env = { PATH: process.env.PATH, NO_COLOR: '1' }
   return execFileSync(process.execPath, [vitest, 'run', '--root', folder], { cwd: folder, env, encoding: 'utf8' })
@@ -32,26 +32,24 @@ const rules = [
 const tools = [{ type: 'function', function: { name: 'find_order', parameters: { type: 'object' } } }]
 const user = { role: 'user', content: 'Where is my order? My key is sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg.' }
 
-test('a run of an agent, whole and streamed, is a test that passes', async () => {
+test('a run of an agent, whole and streamed, and a refusal are tests that pass; one without a rule says why it is none', async () => {
   const platform = await platformWith({ rules })
+  const textOf = async (of: string) => (await platform.ask(`/__standin/journal/${of}`)).text()
   const first = await platform.chat({ ...hello, tools, messages: [user], stream: true })
   const id = /"id":"(call_[^"]+)"/.exec(await first.text())?.[1]
   await platform.ask('/orders/A-1042')
   const calls = [{ id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.arguments) } }]
   const messages = [user, { role: 'assistant', tool_calls: calls }, { role: 'tool', tool_call_id: id, content: '{}' }]
   await (await platform.chat({ ...hello, tools, messages, stream: true })).text()
-  const text = await (await platform.ask('/__standin/journal/1/test?run')).text()
-  expect(text.match(/await ask\(/g)).toHaveLength(3)
-  expect(runAsTest(text)).toMatch(/Tests +1 passed/)
-})
+  const run = await textOf('1/test?run')
+  expect(run.match(/await ask\(/g)).toHaveLength(3)
 
-test('a refused request is a test of its refusal, and one without a rule says why it is none', async () => {
-  const platform = await platformWith({ rules })
   await platform.chat({ ...hello, messages: [{ role: 'user', content: 'broken' }] })
-  await platform.ask('/health')
-  const refused = await (await platform.ask('/__standin/journal/1/test')).text()
+  const refused = await textOf('4/test')
   expect(refused).toContain('toBe(429)')
-  expect(runAsTest(refused)).toMatch(/Tests +1 passed/)
-  const health = await platform.ask('/__standin/journal/2/test')
+  expect(runAsTests(run, refused)).toMatch(/Tests +2 passed/)
+
+  await platform.ask('/health')
+  const health = await platform.ask('/__standin/journal/5/test')
   expect([health.status, await health.text()]).toEqual([409, expect.stringContaining('the platform')])
 })
