@@ -107,11 +107,14 @@ export function matrixText(): string {
     if (cell === 'works') return 'yes'
     return 'refused' in cell ? `no (${numbers.get(cell.refused)})` : `yes (${numbers.get(cell.works)})`
   }
-  const rows = table.map(({ runner, command, cells, workers, scopes }) => [
-    `${runner === 'HTTP' ? 'anything, over HTTP' : runner}: \`${command}\``,
-    ...modes.map(mode => inWords(cells[mode])),
-    workers,
-    scopes,
+  const named = table.map(({ runner, command, cells, workers, scopes }) => ({
+    name: `${runner === 'HTTP' ? 'anything, over HTTP' : runner}: \`${command}\``,
+    rest: [...modes.map(mode => inWords(cells[mode])), workers, scopes].join(' | '),
+  }))
+  // Runners of which all is the same share a row.
+  const rows = [...Map.groupBy(named, ({ rest }) => rest)].map(([rest, alike]) => [
+    alike.map(({ name }) => name).join('<br>'),
+    rest,
   ])
   const head = ['tests', ...modes, 'workers share', 'whose request it is']
   const lines = [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`)
