@@ -15,7 +15,7 @@ const says = async ({ chat }: RunningPlatform, content: string) => {
 
 const ruleFrom = (file: string) => `- when: { user: tell }\n  reply: { file: ${file} }\n`
 
-test('the text file of a rule can be edited, deleted and restored at run time', async () => {
+test('rules and the text file of one can be edited, broken or deleted, and restored at run time', async () => {
   const platform = await startReady({ files: { [name]: ruleFrom('texts/story.md'), [story]: 'one' } })
   expect(await says(platform, 'tell')).toBe('one')
   writeInto(platform.dir, { [story]: 'two' })
@@ -29,6 +29,12 @@ test('the text file of a rule can be edited, deleted and restored at run time', 
   writeInto(platform.dir, { [story]: 'three' })
   await platform.event('reloaded')
   expect(await says(platform, 'tell')).toBe('three')
+  writeInto(platform.dir, { [name]: '- reply: { txt: four }\n' })
+  expect(await platform.event('reload-failed')).toMatchObject({ problems: [{ origin: name, line: 1 }] })
+  expect(await says(platform, 'tell')).toBe('three')
+  writeInto(platform.dir, { [name]: '- reply: { text: five }\n' })
+  await platform.event('reloaded')
+  expect(await says(platform, 'tell')).toBe('five')
 })
 
 test('the missing text file of a new rule is picked up once it exists, in any folder', async () => {

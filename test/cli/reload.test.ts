@@ -44,23 +44,19 @@ test('an edit applies from the next request on; a broken one keeps the last vali
   expect(await versionOf(platform)).toBe('3.3.3')
 })
 
-test('a reload is shown on the terminal, and a broken edit with the place of its mistake', async () => {
-  const { dir, stdout, stderr } = start(['--port', '0'], { files: version('1.1.1') })
+test('a reload is shown on the terminal, with the files whose rules have changed, and a broken edit with the place of its mistake', async () => {
+  const rules = 'fixtures/replies/a.yaml'
+  const { dir, stdout, stderr } = start(['--port', '0'], {
+    files: { ...version('1.1.1'), [rules]: saying('one'), 'fixtures/replies/b.yaml': saying('b') },
+  })
   await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
+  writeInto(dir, { [rules]: saying('two') })
+  expect(await stdout.next('Reloaded')).toBe(`Reloaded: ${rules}.`)
   writeInto(dir, { 'platform.config.yaml': 'versoin: 1\n' })
   expect(await stderr.next('versoin')).toBe(`platform.config.yaml:1:1: versoin ${isUnknown('version')}`)
   expect(await stderr.next('Not reloaded')).toBe('Not reloaded: the last valid configuration is still in use.')
   writeInto(dir, version('2.2.2'))
   expect(await stdout.next('Reloaded')).toBe('Reloaded: version 2.2.2.')
-})
-
-test('a reload names the files whose rules have changed', async () => {
-  const { dir, stdout } = start(['--port', '0'], {
-    files: { 'fixtures/replies/a.yaml': saying('one'), 'fixtures/replies/b.yaml': saying('b') },
-  })
-  await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
-  writeInto(dir, { 'fixtures/replies/a.yaml': saying('two') })
-  expect(await stdout.next('Reloaded')).toBe('Reloaded: fixtures/replies/a.yaml.')
 })
 
 test('with --quiet a broken edit is still reported', async () => {
@@ -74,47 +70,24 @@ test('with --quiet a broken edit is still reported', async () => {
   expect(stdout.text).toBe('')
 })
 
-test('an edit of a reply file applies from the next request on', async () => {
-  const name = 'fixtures/replies/a.yaml'
-  const platform = await startReady({ files: { [name]: saying('one') } })
-  expect(await saidBy(platform)).toBe('one')
-  writeInto(platform.dir, { [name]: saying('two') })
-  await platform.event('reloaded')
-  expect(await saidBy(platform)).toBe('two')
-  writeInto(platform.dir, { [name]: '- reply: { txt: three }\n' })
-  expect(await platform.event('reload-failed')).toMatchObject({ problems: [{ origin: name, line: 1 }] })
-  expect(await saidBy(platform)).toBe('two')
-  writeInto(platform.dir, { [name]: saying('four') })
-  await platform.event('reloaded')
-  expect(await saidBy(platform)).toBe('four')
-})
-
-test('a configuration file that is created at run time is read, and a deleted one no longer applies', async () => {
+test('files that are created at run time are read: a configuration, rules in a new folder, .env; a deleted one no longer applies', async () => {
   const platform = await startReady()
+  const write = async (files: Readonly<Record<string, string>>) => {
+    writeInto(platform.dir, files)
+    await platform.event('reloaded')
+  }
   expect(await versionOf(platform)).toBe('1.0.0')
-  writeInto(platform.dir, version('2.2.2'))
-  await platform.event('reloaded')
+  await write(version('2.2.2'))
   expect(await versionOf(platform)).toBe('2.2.2')
   rmSync(path.join(platform.dir, 'platform.config.yaml'))
   await platform.event('reloaded')
   expect(await versionOf(platform)).toBe('1.0.0')
-})
-
-test('a reply file is read even if its folder is created at run time, and so is a second one', async () => {
-  const platform = await startReady()
-  writeInto(platform.dir, { 'fixtures/replies/b.yaml': saying('b') })
-  await platform.event('reloaded')
+  await write({ 'fixtures/replies/b.yaml': saying('b') })
   expect(await saidBy(platform)).toBe('b')
-  writeInto(platform.dir, { 'fixtures/replies/a.yaml': saying('a') })
-  await platform.event('reloaded')
+  await write({ 'fixtures/replies/a.yaml': saying('a') })
   expect(await saidBy(platform)).toBe('a')
-})
-
-test('an edit of .env applies, too', async () => {
-  const platform = await startReady({ files: { '.env': 'STANDIN_VERSION=1.1.1' } })
-  writeInto(platform.dir, { '.env': 'STANDIN_VERSION=2.2.2' })
-  await platform.event('reloaded')
-  expect(await versionOf(platform)).toBe('2.2.2')
+  await write({ '.env': 'STANDIN_VERSION=3.3.3' })
+  expect(await versionOf(platform)).toBe('3.3.3')
 })
 
 test('a folder of recordings that an edited configuration names is filled from its first recording on', async () => {

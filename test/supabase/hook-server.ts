@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { onTestFinished } from 'vitest'
+import { afterAll } from 'vitest'
+import { once as onlyOnce } from '../../src/core/work.js'
 
 const program = `
 const { createHmac, timingSafeEqual } = require('node:crypto')
@@ -43,10 +44,16 @@ const key = (letter: string) => `v1,whsec_${Buffer.from(letter.repeat(32)).toStr
 /** Two secrets, as while one replaces the other. */
 export const secrets = `${key('a')}|${key('b')}`
 
-/** Starts the server. Returns the options that name it. */
-export async function hookServer(secret = secrets) {
+/** One server for all tests of a file, since it takes longer to start than a test. */
+const server = onlyOnce(async () => {
   const child = spawn(process.execPath, ['-e', program, secrets], { stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill())
   const [port] = await once(createInterface({ input: child.stdout }), 'line')
-  return { hooks: { customAccessToken: { url: `http://127.0.0.1:${port}/hook`, secret } } }
-}
+  return { child, url: `http://127.0.0.1:${port}/hook` }
+})
+
+afterAll(async () => (await server()).child.kill())
+
+/** The options that name the server. */
+export const hookServer = async (secret = secrets) => ({
+  hooks: { customAccessToken: { url: (await server()).url, secret } },
+})
