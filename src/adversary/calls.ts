@@ -5,7 +5,7 @@ import { type Content, completionIn, contentOf, createSum, type VendorChunk } fr
 import { messagesIn } from '../chat/said.js'
 import type { Fault } from '../core/fault.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { isAuth, isCanary, isReserved } from '../core/paths.js'
+import { AUTH, isAuth, isCanary, isReserved } from '../core/paths.js'
 import { REPLAYED_HEADER } from '../faults/index.js'
 import { CHUNKS_BEFORE_STOP, firstHalf } from '../faults/spoil.js'
 import type { JournalEntry } from '../journal/index.js'
@@ -110,7 +110,10 @@ export const callsIgnore = (options: readonly IgnoreOption[] = []): Ignore => ig
 /** The key of a call. */
 export function callKey({ request }: Pick<JournalEntry, 'request'>, ignore: Ignore): string {
   const { body, ...line } = request
-  if (body === undefined) return requestKey({ ...line, body: { kind: 'none' } }, ignore)
+  // A link or code is another one in each run, and leads back to another port.
+  const isLink = line.path === `${AUTH}/verify`
+  if (isLink || body === undefined)
+    return requestKey({ ...line, ...(isLink && { query: '' }), body: { kind: 'none' } }, ignore)
   const kind =
     typeof body === 'string' ? ({ kind: 'text', text: body } as const) : ({ kind: 'json', value: body } as const)
   return requestKey({ ...line, body: kind }, ignore)

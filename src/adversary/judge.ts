@@ -250,6 +250,12 @@ function failed({ end, fault, hit, again }: RunFacts): Evidence | undefined {
   if (end !== 'failed' || fault.status === 400 || fault.status === 401) return undefined
   // An answer that is lost for good may fail a run that expects one.
   const isSurvivable = isTransient(fault) || fault.done === 'double' || fault.stallMs !== undefined
+  if (fault.session !== undefined)
+    return {
+      sentence: 'The token of the session was refused, and the run failed. A refresh gets a new one.',
+      calls: [hit, ...again],
+      isBug: false,
+    }
   return {
     sentence:
       again.length > 0

@@ -145,7 +145,7 @@ function apart(calls: readonly ClientCall[], sinceMs: number): readonly ClientCa
   })
 }
 
-/** A refresh would have mended it. */
+/** A refresh would have mended it. Without a new token, and in a run that fails, somebody may have been told. */
 function workLost({ fault, hit, calls, before, end }: RunFacts): Evidence | undefined {
   if (end === 'killed' || (fault.session !== 'clock-ahead' && fault.session !== 'key-rotated')) return undefined
   const lost = calls.find(
@@ -159,10 +159,14 @@ function workLost({ fault, hit, calls, before, end }: RunFacts): Evidence | unde
   )
   if (!lost) return undefined
   const sentence = `${lost.title} was refused, since the token of the session was too old, and was never sent again`
-  // Somebody may have been told.
-  if (end === 'failed')
-    return { sentence: `${sentence}. The run fails, so that it may say so.`, calls: [lost], isBug: false }
-  return { sentence: `${sentence}. The run passes all the same.`, calls: [lost] }
+  const { token, user } = lost.session.used ?? {}
+  const hasNewToken = calls.some(
+    call =>
+      call.session.used?.user === user && call.session.used?.token !== token && isLater(call, lost) && !hasFailed(call),
+  )
+  const isSilent = end === 'passed' && hasNewToken
+  const how = isSilent ? 'The app went on with a new token, and the run passes' : 'The app may have said so'
+  return { sentence: `${sentence}. ${how}.`, calls: [lost], ...(!isSilent && { isBug: false }) }
 }
 
 /** A server checks the session right before what it does for a user. */

@@ -145,10 +145,9 @@ async function notes(isCareful: boolean) {
   }
   await platform.failNext({ session: 'clock-ahead' })
   const { status } = await save()
-  if (isCareful && status === 401) {
-    await auth.refreshSession()
-    await save()
-  }
+  await auth.refreshSession()
+  if (isCareful && status === 401) await save()
+  await auth.getUser()
   await platform.idle()
   return platform
 }

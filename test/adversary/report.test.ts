@@ -85,3 +85,17 @@ test('a fault that no call of the run can have is not tried, and the report says
   expect(stdout).toMatch(/\n1 run with a fault: nothing to report/)
   expect(code).toBe(0)
 })
+
+test('a link is the same call in each run, although its token is another', async () => {
+  const app = `
+const { SUPABASE_URL: url, SUPABASE_ANON_KEY: apikey } = process.env
+const body = JSON.stringify({ email: 'developer@example.com' })
+await fetch(url + '/auth/v1/otp', { method: 'POST', headers: { apikey, 'content-type': 'application/json' }, body })
+const { data: [{ link }] } = await (await fetch(url + '/__standin/outbox')).json()
+const { headers } = await fetch(link, { redirect: 'manual' })
+console.error(headers.get('location'))
+`
+  const { stdout, stderr } = await adversary(app, { flags: ['--faults', 'session-link-used', '--verbose'] })
+  expect(stdout).toMatch(/✓ session-link-used +handled/)
+  expect(stderr).toContain('error_code=otp_expired')
+})
