@@ -48,6 +48,20 @@ test('a written recording leaves only its name in memory', () => {
   expect(run.receipt(new Lookup(folder, ignoreFrom([])))).toMatchObject({ recorded: 600, unused: [] })
 })
 
+test('a new recording is written without reading the folder', async () => {
+  const others = Array.from({ length: 50 }, (_, nth) => [recordingOf(nth + 1).file, '<<<<<<< ours\n'] as const)
+  const folder = new Folder(folderWith(Object.fromEntries(others)))
+  const lookup = new Lookup(folder, ignoreFrom([]))
+  const { file, keys, recording } = recordingOf(0)
+  await lookup.ready()
+  expect(lookup.equal(keys, '')).toEqual([])
+  lookup.learn(folder.create(file, recordingText(recording)), { ...recording, test: '', place: 1 })
+  // Each of the others would be noticed as unreadable.
+  expect(folder.unreadable().size).toBe(0)
+  await lookup.all()
+  expect(folder.unreadable().size).toBe(50)
+})
+
 test('a recording that was read takes memory in proportion to its file', () => {
   const folder = new Folder(folderWith())
   const all = Array.from({ length: 150 }, (_, nth) => recordingOf(nth))
