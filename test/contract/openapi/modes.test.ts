@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import type { PlatformOptions } from '../../../src/index.js'
 import { folderWith } from '../../command.js'
-import { freePort } from '../../free-port.js'
 import { hello, platformWith, type Scene } from '../../scene.js'
 import { otherProcess } from '../other-process.js'
 import { documentOf, judging, operationsOf, type Placed } from './document.js'
@@ -65,7 +64,12 @@ async function livePlatforms() {
   const silent = net.createServer(socket => socket.on('error', () => {})).listen(0, '127.0.0.1')
   onTestFinished(() => void silent.close())
   await once(silent, 'listening')
-  return { upstream, slow: `http://127.0.0.1:${(silent.address() as net.AddressInfo).port}` }
+  // It listens, since another test could be given the port of one that does not.
+  const gone = net.createServer(socket => socket.destroy()).listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  onTestFinished(() => void gone.close())
+  const urlOf = (server: net.Server) => `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
+  return { upstream, slow: urlOf(silent), gone: urlOf(gone) }
 }
 
 /** Sends a request as exactly as node can, and returns the answer as a client of the web would have it. */
@@ -92,8 +96,8 @@ const isFor = ({ in: only = modes, of }: Way, { operation }: Placed, mode: Mode)
   only.includes(mode) && (of?.includes(operation.operationId) ?? true)
 
 test('every answer, refusal and event that the document has is given as it says, in all modes', async () => {
-  const { upstream, slow } = await livePlatforms()
-  const all = ways(slow, `http://127.0.0.1:${await freePort()}`)
+  const { upstream, slow, gone } = await livePlatforms()
+  const all = ways(slow, gone)
   const recordings = { dir: folderWith(), speed: 0 }
   const usual = { upstream: { baseUrl: upstream.url, apiKey: upstream.apiKey, anonKey: upstream.anonKey }, recordings }
   const given = new Map<string, Set<string>>()

@@ -33,7 +33,9 @@ export function titlesOf(rows: readonly JournalBrief[]): ReadonlyMap<string | nu
   const titles = prompts.map((prompt, i) => {
     const shared = Math.max(sharedLength(prompt, prompts[i - 1]), sharedLength(prompt, prompts[i + 1]))
     // From the beginning of the first word that differs.
-    const rest = prompt.slice(prompt.slice(0, shared).replace(/\S+$/, '').length)
+    let from = shared
+    while (from > 0 && /\S/.test(prompt.charAt(from - 1))) from--
+    const rest = prompt.slice(from)
     return [prompt, shared < LEAST_PREAMBLE || rest.trim() === '' ? prompt : `… ${rest}`] as const
   })
   return new Map(titles)
