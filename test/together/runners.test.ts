@@ -10,8 +10,8 @@ import { REQUESTS, runners } from './runners.js'
 
 const project = projects()
 
-/** Starts, in a few seconds each, up to eight runs of a runner. */
-const timeout = 180_000
+/** Starts up to eight runs of a runner, each of many processes: a minute of an idle machine, and four of a busy one. */
+const timeout = 400_000
 
 const own = "1 answered by the tests' own replies."
 
