@@ -22,10 +22,22 @@ export async function platformWith(options: PlatformOptions = {}, until: Until =
 
 async function startAt(port: number, options: PlatformOptions, until: Until): Promise<Scene> {
   try {
-    return await startWith({ ...options, port }, until)
+    const platform = await startWith({ ...options, port }, until)
+    if (port !== 0) await forgetConnections(platform.dashboardUrl)
+    return platform
   } catch (error) {
     // Another process may have taken the port by now.
     if (port === 0 || !(error instanceof StartError)) throw error
     return startWith(options, until)
   }
+}
+
+/** A connection to the platform that was at this port before may still seem open to fetch: requests of the page find out. */
+async function forgetConnections(url: string): Promise<void> {
+  const isAnswered = () =>
+    fetch(url).then(
+      async response => (await response.text()) !== '',
+      () => false,
+    )
+  while (!(await isAnswered()));
 }
