@@ -1,6 +1,7 @@
 /** Chat requests that OpenAI is known to answer with a 400, and its messages. */
 import { isObject } from '../core/json.js'
 import { firstCharacters, messageForm, plainFields, requestForms, wrongValue } from './openai-form.js'
+import { isReasoningModel } from './ordinary.js'
 import { type ChatMessage, type ChatRequest, textOf } from './request.js'
 
 /** OpenAI's message about a request that breaks a rule. */
@@ -16,9 +17,8 @@ const rules: readonly (readonly [field: keyof ChatRequest, says: Rule])[] = [
   ],
   [
     'max_tokens',
-    // Reasoning models.
     ({ model }) =>
-      /^(o\d|gpt-5)/.test(model) &&
+      isReasoningModel(model) &&
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
   ],
   ['tool_choice', onlyWith('tool_choice', 'tools')],

@@ -1,6 +1,6 @@
 /**
  * Recognizes the ordinary chat request in one pass, without copying it. A separate file, since it is there for speed alone: what
- * it accepts, the form in request.ts accepts as well, and words the mistakes in all others.
+ * it accepts, the form in request.ts and the rules in openai-refusals.ts accept as well, and word the mistakes in all others.
  */
 
 type Fits = (value: unknown) => boolean
@@ -22,8 +22,8 @@ const fields: ReadonlyMap<string, Fits> = new Map<string, Fits>([
   ['temperature', isNumber(0, 2)],
   ['top_p', isNumber(0, 1)],
   ['n', isWhole(1, 128)],
-  ['max_tokens', isWhole(0, Number.MAX_SAFE_INTEGER)],
-  ['max_completion_tokens', isWhole(0, Number.MAX_SAFE_INTEGER)],
+  ['max_tokens', isWhole(1, Number.MAX_SAFE_INTEGER)],
+  ['max_completion_tokens', isWhole(1, Number.MAX_SAFE_INTEGER)],
   ['frequency_penalty', isNumber(-2, 2)],
   ['presence_penalty', isNumber(-2, 2)],
   ['seed', isWhole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)],
@@ -43,11 +43,15 @@ function areTexts(messages: unknown): boolean {
   return true
 }
 
+/** OpenAI's models for which `max_tokens` has another name. */
+export const isReasoningModel = (model: string) => /^(o\d|gpt-5)/.test(model)
+
 /** Whether a JSON value is an ordinary chat request. */
 export function isOrdinary(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  const { model, messages } = value as Readonly<Record<string, unknown>>
+  const { model, messages, max_tokens: most, max_completion_tokens: other } = value as Readonly<Record<string, unknown>>
   if (typeof model !== 'string' || model === '' || !areTexts(messages)) return false
+  if (most !== undefined && (other !== undefined || isReasoningModel(model))) return false
   for (const name in value) {
     if (name === 'model' || name === 'messages') continue
     if (!fields.get(name)?.(value[name as keyof typeof value])) return false

@@ -4,6 +4,7 @@ import { createCompletions } from '../chat/answer.js'
 import { completionAnswer } from '../chat/completion.js'
 import type { Generation } from '../chat/generation.js'
 import { openaiRefusal } from '../chat/openai-refusals.js'
+import { isOrdinary } from '../chat/ordinary.js'
 import { type ChatRequest, chatIn } from '../chat/request.js'
 import type { Tokenizer } from '../chat/tokens/index.js'
 import { didYouMean } from '../check/suggest.js'
@@ -50,7 +51,7 @@ function replyWith({ requests, ...parts }: ChatParts): Endpoint['reply'] {
       if (!takesAny) throw unknownModel(request.model, modelIds)
       if (usedModels.size < MOST_USED_MODELS) usedModels.add(request.model)
     }
-    const refusedByOpenai = openaiRefusal(request)
+    const refusedByOpenai = isOrdinary(request) ? undefined : openaiRefusal(request)
     if (refusedByOpenai && requests === 'strict') throw refusedAsByOpenai(refusedByOpenai)
     exchange.openaiRefuses = refusedByOpenai
     // Read before a rule counts its answer, since a refused request does not get one.

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { openaiRefusal } from '../../src/chat/openai-refusals.js'
 import { isOrdinary } from '../../src/chat/ordinary.js'
-import { chatIn, chatRequest } from '../../src/chat/request.js'
+import { type ChatRequest, chatIn, chatRequest } from '../../src/chat/request.js'
 import { check } from '../../src/check/check.js'
 import { hello } from '../scene.js'
 
@@ -25,19 +26,20 @@ const fieldNames =
   'stream temperature top_p n max_tokens max_completion_tokens frequency_penalty presence_penalty seed user'
 const anyRequest = fc
   .record({
-    model: fc.oneof({ weight: 4, arbitrary: fc.constant('gpt-4o-mini') }, anyValue),
+    model: fc.oneof({ weight: 4, arbitrary: fc.constantFrom('gpt-4o-mini', 'o3') }, anyValue),
     messages: fc.oneof({ weight: 9, arbitrary: fc.array(anyMessage, { maxLength: 3 }) }, anyValue),
     more: fc.dictionary(fc.constantFrom(...fieldNames.split(' '), 'tools', 'stop', 'foo'), anyValue, { maxKeys: 3 }),
   })
   .map(({ more, ...request }): unknown => JSON.parse(JSON.stringify({ ...request, ...more })))
 
-test('the form accepts whatever is an ordinary request, and it means the same', () => {
+test('the form and OpenAI accept whatever is an ordinary request, and it means the same', () => {
   let ordinary = 0
   fc.assert(
     fc.property(anyRequest, request => {
       if (!isOrdinary(request)) return
       ordinary++
       expect(check(chatRequest, request)).toEqual({ value: request })
+      expect(openaiRefusal(request as ChatRequest)).toBe(undefined)
     }),
     { numRuns: 2000 },
   )
