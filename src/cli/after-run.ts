@@ -42,7 +42,7 @@ export function logTidied(log: EventLog, { removed, notAsked, goneTests, objecti
   )
   listed('not-asked', `Not asked for in this run${advice}: ${pluralize(notAsked.length, 'recording')}`, notAsked)
   listed('gone-tests', `Tests that have recordings, and did not run: ${goneTests.length}`, goneTests)
-  log.end()
+  log.flush()
 }
 
 function adviceOn({ isPruning, isWhole }: Pick<EndedRun, 'isPruning' | 'isWhole'>, ofNoTest: number): string {

@@ -3,9 +3,8 @@ import { dataIn } from '../chat/events.js'
 import { MOST_TIMED_PIECES } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
-import { type Colors, cutTo, formatBytes, formatDuration, pluralize, printable } from './output.js'
+import { type Colors, formatBytes, formatDuration, pluralize, printable } from './output.js'
 
-/** The maximum number of lines of a body, and of characters of a line. */
 const MOST_LINES = 60
 const LONGEST_LINE = 500
 
@@ -80,4 +79,4 @@ function limited(lines: readonly string[]): readonly string[] {
 const cutLine = (line: string) =>
   line.length <= LONGEST_LINE
     ? line
-    : `${cutTo(line, LONGEST_LINE)} ${pluralize(line.length - LONGEST_LINE, 'more character')}`
+    : `${line.slice(0, LONGEST_LINE)}… ${pluralize(line.length - LONGEST_LINE, 'more character')}`

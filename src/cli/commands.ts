@@ -1,6 +1,5 @@
 /** All commands, grouped by task, and the texts of --help. The overview of the help loads none of the commands. */
 import { type Command, type Flag, type Flags, flagsOfAll, runFlags } from './command.js'
-import { padTo } from './output.js'
 
 export interface ListedCommand {
   /** `recordings scan`. */
@@ -151,4 +150,4 @@ const flagRow = ([name, { value, short, meaning }]: readonly [string, Flag]) =>
 const twoColumns = (
   rows: readonly (readonly [string, string])[],
   width = Math.max(...rows.map(([name]) => name.length)),
-): string => rows.map(([name, meaning]) => `  ${padTo(name, width)}  ${meaning}`).join('\n')
+): string => rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`).join('\n')

@@ -63,9 +63,9 @@ export const devCommands = { dev, record: commandForMode('record'), replay: comm
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
 async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefined> {
   const { flags } = line
-  const log = await createEventLog(flags, process.stdout, true)
+  const log = await createEventLog(flags, process.stdout)
   const printError = (error: unknown) => {
-    log.interrupt()
+    log.flush()
     console.error(error)
   }
   const startedMs = Date.now()
@@ -172,7 +172,6 @@ const printedValuesOf = ({ anonKey, serviceKey, apiKey, rules, loaded: { config 
   rules: textsByFile(rules.list()),
 })
 
-/** The rules of each file, as one text. */
 const textsByFile = (rules: readonly ListedRule[]): ReadonlyMap<string, string> => {
   const byFile = Map.groupBy(rules, ({ file }) => file ?? '')
   return new Map([...byFile].map(([file, all]) => [file, JSON.stringify(all.map(({ rule }) => rule))]))

@@ -112,7 +112,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
     return code
   }
   // The child writes to the same terminal.
-  const log = await createEventLog(flags, process.stderr, false)
+  const log = await createEventLog(flags, process.stderr)
   if (flags.verbose) {
     logRequests(platform, log, flags)
     logMessages(platform, log)
@@ -191,7 +191,7 @@ export function concludeRun(result: RunResult, log: EventLog, { isPart = false, 
   reportElsewhere(result, log)
   const isLeft = isNothingRecorded || (checks.strictUnused && receipt !== null && hasUnused(receipt))
   if (isPart && isLeft) log.problem({ event: 'judged-later' }, ({ yellow }) => yellow(JUDGED_LATER))
-  log.end()
+  log.flush()
   return hasFailed
 }
 
@@ -222,7 +222,6 @@ function reportElsewhere({ elsewhere }: RunResult, log: EventLog): void {
   log.problem({ event: 'elsewhere', remarks: elsewhere }, ({ yellow }) => elsewhere.map(yellow).join('\n'))
 }
 
-/** Prints each advice once. */
 function adviseOnMisses({ loaded }: Platform, { child: program, flags }: CommandLine<typeof execFlags>) {
   const colors = colorsFor(process.stderr)
   // A recording with another date would be missed again tomorrow.

@@ -1,13 +1,9 @@
-/** Text for the terminal: lines in batches, colours only on a terminal, untrusted text escaped, amounts and columns. */
+/** Text for the terminal: lines in batches, colours only on a terminal, untrusted text escaped, and amounts. */
 import path from 'node:path'
 import { styleText } from 'node:util'
-import truncatedWidth from 'fast-string-truncated-width'
-import { wrapAnsi } from 'fast-wrap-ansi'
 import prettyBytes from 'pretty-bytes'
 import prettyMs from 'pretty-ms'
 import { quoted } from '../journal/curl.js'
-
-export type TerminalOutput = ReturnType<typeof createOutput>
 
 /** Collects the lines of one turn of the event loop: writing each one costs more than answering the request. */
 export function createOutput(stream: NodeJS.WriteStream) {
@@ -17,11 +13,13 @@ export function createOutput(stream: NodeJS.WriteStream) {
     stream.write(buffer)
     buffer = ''
   }
-  const write = (text: string) => {
-    if (buffer === '') setImmediate(flush)
-    buffer += text
+  return {
+    flush,
+    line(text: string): void {
+      if (buffer === '') setImmediate(flush)
+      buffer += `${text}\n`
+    },
   }
-  return { flush, write, line: (text: string) => write(`${text}\n`) }
 }
 
 const styles = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const
@@ -39,12 +37,6 @@ export function createColors(isColored: boolean): Colors {
 /** Colours for a stream: none if it is not a terminal or a dumb one, or if NO_COLOR is set. */
 export const colorsFor = (stream: NodeJS.WriteStream): Colors =>
   createColors(stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb')
-
-/** The width of a terminal; `undefined` for a stream that is not one. */
-export const columnsOf = ({ isTTY, columns }: NodeJS.WriteStream) => (isTTY === true ? columns || 80 : undefined)
-
-/** Whether text that was written can be overwritten, which takes more than a dumb terminal. */
-export const canOverwrite = ({ isTTY }: { readonly isTTY?: boolean }) => isTTY === true && process.env.TERM !== 'dumb'
 
 /** For text that goes to a file. */
 export const noColors = createColors(false)
@@ -72,20 +64,6 @@ export const lineEndOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n
 
 /** A path relative to the current folder. */
 export const relativePath = (place: string) => path.relative(process.cwd(), place) || place
-
-/** The number of columns that a text takes: wide characters take two, combining marks none. */
-export const widthOf = (text: string) => truncatedWidth(text).width
-
-export function cutTo(text: string, width: number): string {
-  const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis: '…', ellipsisWidth: 1 })
-  return truncated ? `${text.slice(0, index)}…` : text
-}
-
-export const padTo = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
-
-/** Wraps text into lines, between words where possible. */
-export const wrap = (text: string, width: number): readonly string[] =>
-  wrapAnsi(text, width, { hard: true }).split('\n')
 
 /** `512 B`, `1.2 kB`, `34 MB`. */
 export const formatBytes = (bytes: number) => prettyBytes(bytes, { maximumFractionDigits: 1 })

@@ -1,7 +1,7 @@
 /** Reports in a common form, written as text or JSON to standard output. */
 import type { Finding } from '../check/finding.js'
 import type { CommandLine, outputFlags } from './command.js'
-import { type Colors, canOverwrite, colorsFor, noColors, printable } from './output.js'
+import { type Colors, colorsFor, noColors, printable } from './output.js'
 
 export interface Report {
   readonly summary: string
@@ -69,59 +69,28 @@ export interface Progress {
 
 const noProgress: Progress = { at() {}, step() {}, end() {} }
 
-interface Terminal extends Pick<NodeJS.WriteStream, 'write'> {
-  readonly isTTY?: boolean
-  readonly columns?: number
-}
+type Terminal = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>
 
-const BAR_WIDTH = 20
-/** Clears the line of the bar. */
+/** Erases the line of a terminal, which the next one replaces. */
 const ERASE = '\r\x1b[2K'
-/** Drawing more often than this would not be visible. */
-const DRAW_MS = 80
+/** Elsewhere, a line is written this often. */
 const LINE_MS = 5000
-const TICK_MS = 1000
 
-export function createProgress(total: number, stream: Terminal, now: () => number = () => performance.now()): Progress {
-  const startedMs = now()
-  const isBar = canOverwrite(stream)
-  let isDrawn = false
+/** `12/80 AUTH-6.1`. */
+export function createProgress(total: number, stream: Terminal): Progress {
+  const isReplaced = stream.isTTY && process.env.TERM !== 'dumb'
   let done = 0
-  let name = ''
-  let lastWriteMs = isBar ? Number.NEGATIVE_INFINITY : startedMs
-
-  function writeIfDue(): void {
-    const nowMs = now()
-    if (nowMs - lastWriteMs < (isBar ? DRAW_MS : LINE_MS)) return
-    lastWriteMs = nowMs
-    const facts = `${Math.floor((done / total) * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
-    isDrawn = isBar
-    stream.write(isBar ? ERASE + barWith(done / total, facts, stream) : `${facts}\n`)
-  }
-
-  // Updates the time even while a single answer takes long.
-  const tick = setInterval(writeIfDue, TICK_MS)
-
+  let writtenMs = performance.now()
   return {
-    at(current) {
-      name = current
-      writeIfDue()
+    at(name) {
+      const text = `${done}/${total} ${name}`
+      // A line that wraps could not be erased.
+      if (isReplaced) return void stream.write(ERASE + text.slice(0, (stream.columns || 80) - 1))
+      if (performance.now() - writtenMs < LINE_MS) return
+      writtenMs = performance.now()
+      stream.write(`${text}\n`)
     },
-    step() {
-      done++
-      writeIfDue()
-    },
-    end() {
-      clearInterval(tick)
-      if (isDrawn) stream.write(ERASE)
-      isDrawn = false
-    },
+    step: () => void done++,
+    end: () => void (isReplaced && stream.write(ERASE)),
   }
-}
-
-/** A bar followed by the facts, cut to the width of the terminal: a line that wraps could not be erased. */
-function barWith(part: number, facts: string, { columns }: Terminal): string {
-  const filled = Math.floor(part * BAR_WIDTH)
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-  return `${bar} ${facts}`.slice(0, (columns || 80) - 1)
 }

@@ -1,61 +1,34 @@
 /** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. Contains no secrets. */
 import { callerInWords } from '../core/caller.js'
+import { shortened } from '../core/errors.js'
 import { type Caller, usesLive } from '../core/exchange.js'
 import type { JournalEntry } from '../journal/index.js'
 import type { MessageRow } from '../state/rows.js'
-import { type Colors, cutTo, formatDuration, padTo, pluralize, printable, widthOf, wrap } from './output.js'
+import { type Colors, formatDuration, pluralize, printable } from './output.js'
 
-export interface LogLayout {
-  readonly colors: Colors
-  /** The width of the terminal; unlimited for a file. */
-  readonly columns?: number | undefined
-}
-
-/** The widths of the columns; longer values exceed them. */
+/** The least widths of the columns. */
 const METHOD = 4
 const PATH = 20
 const TIME = 8
-/** The maximum width of the path, and its minimum on a narrow terminal. */
 const LONGEST_TARGET = 300
-const SHORTEST_TARGET = 10
-/** Terminals narrower than this show no time of day. */
-const NARROW = 56
 
-/** The rows for people. `note` is added to the end of the first one, before advice. */
-export function requestRows(
-  line: JournalEntry,
-  { colors, columns = Number.POSITIVE_INFINITY }: LogLayout,
-  note = '',
-): string[] {
-  const isNarrow = columns < NARROW
-  const clock = isNarrow ? '' : `${timeOfDay(line.at)} `
+/** The rows for people: the request, and advice. */
+export function requestRows(line: JournalEntry, colors: Colors): readonly string[] {
+  const clock = `${timeOfDay(line.at)} `
   const method = printable(line.request.method).padEnd(METHOD)
-  const status = line.status === null ? '---' : String(line.status)
-  const time = timeOf(line).padStart(TIME)
-  const rest = [callerName(line.caller), [outcomeOf(line), note].filter(Boolean).join(' ')].filter(Boolean)
-  // The last column stays empty, as some terminals wrap when it is filled.
-  const room = columns - 1
-  const fixedWidth = clock.length + method.length + status.length + time.length + 3
-  const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - fixedWidth))
-  const target = padTo(cutTo(targetOf(line), longest), isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest))
-  const head = [colors.dim(clock) + method, target, colorOf(line.status, colors)(status), colors.dim(time)].join(' ')
-  const indent = ' '.repeat(isNarrow ? 2 : clock.length)
-  const rowsBelow = (text: string, paint: (text: string) => string) =>
-    wrap(text, Math.max(SHORTEST_TARGET, room - indent.length)).map(row => indent + paint(row))
-  const width = fixedWidth + widthOf(target) + widthOf(rest.join('  ')) + 2
-  const rows =
-    width <= room
-      ? [[head, ...dimCaller(rest, line, colors)].join('  ').trimEnd()]
-      : [head, ...rowsBelow(rest.join('  '), text => text)]
+  const target = shortened(targetOf(line), LONGEST_TARGET).padEnd(PATH + METHOD - method.length)
+  const status = colorOf(line.status, colors)(line.status === null ? '---' : String(line.status))
+  const head = [colors.dim(clock) + method, target, status, colors.dim(timeOf(line).padStart(TIME))].join(' ')
+  const caller = callerName(line.caller)
   const { openaiRefuses, advice } = line
-  if (openaiRefuses)
-    rows.push(...rowsBelow(`→ OpenAI refuses this with 400: ${printable(openaiRefuses)}`, colors.yellow))
-  return advice === null ? rows : [...rows, ...rowsBelow(`→ ${advice}`, colors.cyan)]
+  const below = (text: string) => `${' '.repeat(clock.length)}→ ${text}`
+  return [
+    // The caller is dimmed: it matters less than the decision.
+    [head, caller && colors.dim(caller), outcomeOf(line)].filter(Boolean).join('  '),
+    ...(openaiRefuses ? [colors.yellow(below(`OpenAI refuses this with 400: ${printable(openaiRefuses)}`))] : []),
+    ...(advice === null ? [] : [colors.cyan(below(advice))]),
+  ]
 }
-
-/** The caller is dimmed: it matters less than the decision. */
-const dimCaller = (rest: readonly string[], { caller }: JournalEntry, colors: Colors) =>
-  callerName(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
 function targetOf({ request: { path, query }, call }: JournalEntry): string {
   const target = query === '' ? path : `${path}?${query}`

@@ -21,7 +21,7 @@ test('every path that is suggested for an unknown one is served', async () => {
 /** The log line of the last request, and the advice below it. */
 async function lastLine({ ask }: Scene) {
   const { data } = (await (await ask('/__standin/journal?limit=1')).json()) as { data: [never] }
-  const [line = '', advice = ''] = requestRows(data[0], { colors: createColors(false) })
+  const [line = '', advice = ''] = requestRows(data[0], createColors(false))
   return { line: line.trim(), advice: advice.trim() }
 }
 

@@ -260,20 +260,13 @@ test('--verbose with --json adds the request and the response to the event', asy
   })
 })
 
-test.runIf(hasTerminals)(
-  'on a terminal, repeated requests share one line, and later lines appear below it',
-  async () => {
-    const terminal = startOnTerminal(['--port', '0'], { env: { TERM: 'xterm', NO_COLOR: '1' } })
-    await terminal.shows('PLATFORM_BASE_URL=http')
-    const [, url = ''] = /PLATFORM_BASE_URL=(\S+)/.exec(terminal.screen) ?? []
-    await terminal.shows('SUPABASE_SECRET_KEY=')
-    for (let i = 0; i < 6; i++) await fetch(`${url}/health`)
-    await terminal.shows('×6')
-    await fetch(`${url}/v1/modls`)
-    await terminal.shows('→ Did you mean /v1/models?')
-    terminal.type('\u0003')
-    expect(await terminal.ended).toBe(0)
-    const [, log = ''] = terminal.screen.split(/SUPABASE_SECRET_KEY=\S+\s+/)
-    expect(log.split('\u001b[1A\r\u001b[0J').length).toBeGreaterThan(1)
-  },
-)
+test.runIf(hasTerminals)('on a terminal each request has a line, with advice below it', async () => {
+  const terminal = startOnTerminal(['--port', '0'], { env: { TERM: 'xterm', NO_COLOR: '1' } })
+  await terminal.shows('PLATFORM_BASE_URL=http')
+  const [, url = ''] = /PLATFORM_BASE_URL=(\S+)/.exec(terminal.screen) ?? []
+  await terminal.shows('SUPABASE_SECRET_KEY=')
+  await fetch(`${url}/v1/modls`)
+  await terminal.shows('→ Did you mean /v1/models?')
+  terminal.type('\u0003')
+  expect(await terminal.ended).toBe(0)
+})
