@@ -9,7 +9,6 @@ import { pluralize, printable } from './output.js'
 import { listedFiles } from './receipt.js'
 import { openRecordings } from './recordings.js'
 
-/** At most this many recordings with the same problem are named. */
 const MOST_NAMED = 3
 
 const accept = command({
@@ -40,7 +39,6 @@ const accept = command({
 const NOTHING =
   'Nothing to accept: no request has changed since the last time. Run the tests with --mode replay --on-miss nearest.\n'
 
-/** The changes, each with the recordings that got it. */
 function acceptedText(accepted: readonly AcceptedChange[], isDry: boolean, isWhole: boolean): string {
   if (accepted.length === 0) return isWhole ? NOTHING : 'Nothing was accepted.\n'
   const groups = Map.groupBy(accepted, ({ differences }) => differences.map(changeInWords).join('\n'))

@@ -9,10 +9,8 @@ interface ShownVerdict extends Omit<ClientVerdict, 'calls'> {
   readonly calls: readonly Pick<ClientCall, 'id' | 'method' | 'path' | 'status' | 'startMs'>[]
 }
 
-/** A run with one fault at one call. */
 export interface AdversaryResult {
   readonly call: Pick<ClientCall, 'key' | 'title' | 'method' | 'path'>
-  /** The name of the fault. */
   readonly fault: string
   readonly seconds: number
   readonly verdicts: readonly ShownVerdict[]
@@ -69,7 +67,6 @@ function linesOf({ results, left = [] }: AdversaryRun, colors: Colors, isQuiet: 
   ]
 }
 
-/** Where a verdict is explained. */
 const pageOf = (code: ShownVerdict['code']) => `docs/adversary.md#${explanations[code]}`
 
 const outcomeOf = ({ isBug }: ShownVerdict): CheckOutcome => (isBug ? 'broken' : 'different')

@@ -79,14 +79,12 @@ const listOfGroup = (group: FaultGroup): string =>
   ].join('\n')
 
 interface Adversary {
-  /** For the first run. */
   readonly platform: Platform
   /** Opens the platform of another run, with a state and, unless it is configured, a port of its own. */
   readonly open: () => Promise<Platform>
   readonly program: readonly string[]
   readonly variablesFor: (platform: Platform) => NodeJS.ProcessEnv
   readonly flags: Flags
-  /** Called with what was found. */
   readonly found: (run: AdversaryRun) => void
 }
 
@@ -303,7 +301,6 @@ async function untilMoment(exchangeOf: () => Exchange | undefined, moment: Crash
   }
 }
 
-/** How the command ended; after a crash, the second one. */
 async function endOf(start: () => RunningCommand, crash: Promise<void> | undefined, signal: AbortSignal) {
   const command = start()
   const hasCrashed = await Promise.race([command.ended.then(() => false), crash?.then(() => true) ?? never])

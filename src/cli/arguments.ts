@@ -111,7 +111,6 @@ async function unfittingFlag(name: string, rawName: string): Promise<UsageError>
   return new UsageError(`The flag ${rawName} is not known.${didYouMean(rawName, known)}`)
 }
 
-/** Throws a UsageError if the command takes more or fewer arguments. */
 function requireArgumentCount({ length, 0: first }: readonly string[], name: string, usage: string): void {
   const [parameters = ''] = /(?<= )[[A-Z].*$/.exec(usage.replace(/ -- .*/, '')) ?? []
   const count = parameters.split(' ').filter(Boolean).length

@@ -9,7 +9,6 @@ export interface Flag<T = unknown> {
   /** The placeholder for the value in the help, such as `FILE`. */
   readonly value?: string
   readonly meaning: string
-  /** The configuration option that the flag sets. */
   readonly option?: readonly string[]
   /** The value is a path relative to the current folder. (In a configuration file, paths are relative to that file.) */
   readonly isPath?: boolean
@@ -135,7 +134,6 @@ export const folderFlags = {
   ...outputFlags,
 } as const satisfies Flags
 
-/** The flags of `standin dev`. */
 export const runFlags = {
   ...optionFlags,
   json: toggle('Print events as JSON lines; the first one has the address'),
@@ -156,7 +154,6 @@ export interface CommandLine<F extends Flags = {}> {
   /** The command that `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
   readonly flags: FlagValues<F>
-  /** The options set by flags. */
   readonly overrides: readonly Override[]
 }
 

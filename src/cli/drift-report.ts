@@ -7,7 +7,6 @@ import { findingLine, findingText, joinCounts, type Report } from './report.js'
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
-/** A finding, and the recordings that have it. */
 interface DriftGroup extends Finding {
   readonly files: readonly string[]
 }
@@ -118,7 +117,6 @@ function driftLines(results: readonly DriftResult[], colors: Colors, isQuiet: bo
   ]
 }
 
-/** At most this many recordings of a group are listed by name. */
 const MOST_NAMES = 3
 
 const groupLines = (group: DriftGroup, updated: ReadonlySet<string>, colors: Colors): readonly string[] => [
@@ -128,13 +126,11 @@ const groupLines = (group: DriftGroup, updated: ReadonlySet<string>, colors: Col
 
 const filesText = ({ length }: readonly string[]) => pluralize(length, 'recording')
 
-/** The first few names, indented. */
 function fileLines(files: readonly string[], updated: ReadonlySet<string>): readonly string[] {
   const named = files.slice(0, MOST_NAMES).map(file => `  ${printable(file)}${updated.has(file) ? ' (updated)' : ''}`)
   return files.length > MOST_NAMES ? [...named, `  … and ${files.length - MOST_NAMES} more`] : named
 }
 
-/** The recordings that were not compared, by reason. */
 function noteLines(results: readonly DriftResult[], isQuiet: boolean, { dim }: Colors): readonly string[] {
   const noted = results.filter(result => 'reason' in result).filter(({ kind }) => !isQuiet || kind !== 'skipped')
   return [...Map.groupBy(noted, skippedNote)].map(([note, same]) => {

@@ -124,7 +124,6 @@ function exitCodeOf(results: readonly DriftResult[], { aborted }: AbortSignal): 
 
 interface LiveOptions {
   readonly upstream: Config['upstream']
-  /** The live credential for a path, by the name of its option. */
   readonly credentialOf: (path: string) => 'apiKey' | 'anonKey' | undefined
 }
 

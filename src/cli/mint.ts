@@ -20,7 +20,6 @@ import { loadedConfig } from './load.js'
 
 const roles = ['anon', 'service', 'user'] as const
 
-/** An expired token has expired this long ago. */
 const EXPIRED_SECONDS = -3600
 
 const lifetime = (meaning: string) => ({ ...integer([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })

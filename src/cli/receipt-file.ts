@@ -8,7 +8,7 @@ import { arrayOf, boolean, closed, integer, map, number, orNull, text, wholeNumb
 import { type Problem, ProblemsError, readText, unreadable } from '../check/problem.js'
 import { isObject, jsonOf, stringifyExact } from '../core/json.js'
 import type { ValueOf } from '../core/operation.js'
-import { joinReceipts, type Receipt, replaceFile } from '../recordings/index.js'
+import { joinReceipts, type Receipt, replaceFile, summed } from '../recordings/index.js'
 import { reportForm } from '../run/operations.js'
 import { version } from '../version.js'
 
@@ -39,7 +39,6 @@ export const runForm = closed({
   ...reportForm.entries,
   mode: text,
   onMiss: text,
-  /** Of the command. */
   exitCode: wholeNumber,
   checks,
   isWhole: boolean,
@@ -50,7 +49,6 @@ export const runForm = closed({
   requests: map(text, counted, 'a map of counts'),
   /** Advice on paths that the platform does not have, and how often they were asked for. */
   unknownPaths: map(text, wholeNumber, 'a map of counts'),
-  /** Test files that did not report. */
   notReported: arrayOf(text),
   /** Options of the command line that tests set themselves, by these files. */
   ownOptions: map(text, arrayOf(text), 'a map of files'),
@@ -61,7 +59,6 @@ export const runForm = closed({
 })
 export type RunResult = ValueOf<typeof runForm>
 export type Checks = ValueOf<typeof checks>
-/** What is printed at the end of any run. */
 export type PrintedEnd = Pick<RunResult, 'receipt' | 'violationCounts' | 'overBudget' | 'onMiss'>
 
 /** Changes when the files of two versions cannot be joined. */
@@ -71,7 +68,6 @@ const FORM = 1
 const head = { standinReceipt: integer(FORM, FORM), standin: text, run: text }
 const fileForm = closed({ ...head, result: runForm })
 
-/** A receipt that was read, and the name of its file. */
 interface ReadReceipt {
   readonly file: string
   readonly run: string
@@ -176,27 +172,13 @@ export function joinResults(results: readonly RunResult[], isWhole: boolean): Ru
     overBudget: unique(all(one => one.overBudget)),
     mode: unique(results.map(({ mode }) => mode)).join(' and '),
     exitCode: Math.max(...results.map(({ exitCode }) => exitCode)),
-    checks: {
-      strict: results.some(({ checks }) => checks.strict),
-      strictUnused: results.some(({ checks }) => checks.strictUnused),
-      failOnViolation: results.some(({ checks }) => checks.failOnViolation),
-    },
-    violationCounts: {
-      documented: sum(results.map(one => one.violationCounts.documented)),
-      decided: sum(results.map(one => one.violationCounts.decided)),
-      unjudged: sum(results.map(one => one.violationCounts.unjudged)),
-    },
+    checks: results.map(({ checks }) => checks).reduce(eitherOf),
+    violationCounts: summed(results.map(one => one.violationCounts)),
     requests: joinedMap(
       results.map(({ requests }) => requests),
-      counts => ({
-        total: sum(counts.map(({ total }) => total)),
-        failed: sum(counts.map(({ failed }) => failed)),
-      }),
+      summed,
     ),
-    unknownPaths: joinedMap(
-      results.map(({ unknownPaths }) => unknownPaths),
-      sum,
-    ),
+    unknownPaths: summed(results.map(one => one.unknownPaths)),
     notReported: unique(all(one => one.notReported)),
     ownOptions: joinedMap(
       results.map(({ ownOptions }) => ownOptions),
@@ -222,9 +204,14 @@ function joinedReceipt(
   return { ...joined, unused: left(unused), notAsked: left(joined.recorded > 0 && isWhole ? unused : joined.notAsked) }
 }
 
-const unique = (items: readonly string[]) => [...new Set(items)]
+/** The checks that at least one of them makes. */
+export const eitherOf = (one: Checks, other: Checks): Checks => ({
+  strict: one.strict || other.strict,
+  strictUnused: one.strictUnused || other.strictUnused,
+  failOnViolation: one.failOnViolation || other.failOnViolation,
+})
 
-const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+const unique = (items: readonly string[]) => [...new Set(items)]
 
 function joinedMap<T>(maps: readonly Readonly<Record<string, T>>[], join: (values: readonly T[]) => T) {
   const byName = Map.groupBy(
@@ -238,7 +225,6 @@ const joinedFindings = (all: readonly ValueOf<typeof findings>[]): RunResult['fi
   all.length === 0
     ? null
     : {
-        planned: sum(all.map(({ planned }) => planned)),
-        seconds: sum(all.map(({ seconds }) => seconds)),
+        ...summed(all.map(({ planned, seconds }) => ({ planned, seconds }))),
         results: all.flatMap(({ results }) => results),
       }

@@ -18,7 +18,6 @@ import { type Colors, inShell, pluralize, printable } from './output.js'
 import type { Checks } from './receipt-file.js'
 import { findingLine, markedLine } from './report.js'
 
-/** At most this many recordings are listed by name. */
 const MOST_LISTED = 10
 
 const UNUSED = 'Unused (if all tests ran, standin recordings prune --unused removes them):'
@@ -38,7 +37,6 @@ export function receiptText(receipt: Receipt, colors: Colors, listsUnused = true
   ].join('\n')
 }
 
-/** How many requests were answered from the nearest recording. */
 const changedIn = ({ changedPrompts, changedMessages }: Receipt) => changedPrompts + changedMessages
 
 /** The first of some recordings, or of sentences about them, each on a line. */
@@ -160,7 +158,6 @@ export const acceptCommandOf = (flags: PlaceFlags & { readonly 'on-miss': string
     ...placesIn(flags, ['config', 'recordings']),
   ].join(' ')
 
-/** The flags that say what to record, and where. */
 type PlaceFlags = Readonly<Record<'config' | 'upstream' | 'recordings', string | undefined>>
 
 /** Those of the flags that are set, as they are written. */

@@ -5,7 +5,7 @@ import { logTidied } from './after-run.js'
 import { type CommandLine, command, fileName, outputFlags, runFlags } from './command.js'
 import { createEventLog, createProblemLog, type EventLog } from './event-log.js'
 import { concludeRun } from './exec.js'
-import { commonTests, joinResults, type RunResult, readReceipts } from './receipt-file.js'
+import { commonTests, eitherOf, joinResults, type RunResult, readReceipts } from './receipt-file.js'
 import { createReporter } from './report.js'
 import { checksOf } from './run-result.js'
 import { appendSummary } from './summary.js'
@@ -42,8 +42,8 @@ async function joinFiles({ args, flags }: CommandLine<typeof receiptFlags>): Pro
     parts.map(({ result }) => result),
     isWhole,
   )
-  const result: RunResult = { ...joined, checks: either(joined.checks, checksOf(flags)) }
-  const log = await createEventLog({ ...flags, verbose: false }, process.stdout, false)
+  const result: RunResult = { ...joined, checks: eitherOf(joined.checks, checksOf(flags)) }
+  const log = await createEventLog({ ...flags, verbose: false }, process.stdout)
   for (const sentence of commonTests(parts))
     log.problem({ event: 'common-tests', sentence }, ({ yellow }) => yellow(sentence))
   logFound(result, log, flags)
@@ -64,12 +64,6 @@ async function joinFiles({ args, flags }: CommandLine<typeof receiptFlags>): Pro
   if (flags.summary !== undefined) appendSummary(flags.summary, result, log, exitCode)
   return exitCode
 }
-
-const either = (one: RunResult['checks'], other: RunResult['checks']): RunResult['checks'] => ({
-  strict: one.strict || other.strict,
-  strictUnused: one.strictUnused || other.strictUnused,
-  failOnViolation: one.failOnViolation || other.failOnViolation,
-})
 
 /** What `exec` reports while it runs. */
 function logFound(

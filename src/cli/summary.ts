@@ -6,7 +6,6 @@ import { noColors } from './output.js'
 import { isJudged, receiptText, violatingAnswerText } from './receipt.js'
 import type { RunResult } from './receipt-file.js'
 
-/** At most this many groups of misses, files and findings are listed. */
 const MOST_IN_SECTION = 20
 
 /** Appends the summary to the file. Throws the system's error. */

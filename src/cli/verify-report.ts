@@ -25,7 +25,6 @@ export function clauseCounts(run: VerifyRun) {
   return {
     clauses: run.findings.length,
     held: count('held'),
-    /** Broken clauses, which count as failures. */
     broken: count('broken'),
     /** Decisions of Standin that the target does not share. */
     different: count('different'),
@@ -87,7 +86,6 @@ const factsOf = ({ quotes, source }: Clause, { expected, came, shown }: BrokenVe
   ...quotes.map(quote => [source === 'documented' ? 'document' : 'left open', asText(quote)] as const),
 ]
 
-/** A table row or a heading as a line of text. */
 const asText = (quote: string) => quote.replace(/^\| | \|$|^#+ /g, '').replaceAll(' | ', ' · ')
 
 const NAME_WIDTH = 10

@@ -85,7 +85,6 @@ function wantedClauses(only: string | undefined): readonly Clause[] {
   )
 }
 
-/** Throws a ProblemsError if the target did not answer at all. */
 function requireReachable(target: Target, { aborted }: AbortSignal): void {
   const why = target.unreachable()
   if (why === undefined || aborted) return
@@ -100,7 +99,6 @@ function exitCodeOf(run: VerifyRun): number {
   return EXIT_BROKEN
 }
 
-/** The environment variables that replace missing flags. */
 const variables = {
   target: 'VERIFY_TARGET',
   auth: 'VERIFY_AUTH_URL',

@@ -6,7 +6,6 @@ import { findReplyFiles } from '../replies/index.js'
 
 export interface WatchedFiles {
   readonly configFile: string
-  /** Further files named in the configuration. */
   readonly otherFiles: readonly string[]
   /** Names or globs of reply files, relative to the folder of the configuration. */
   readonly replies: readonly string[]

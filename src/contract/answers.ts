@@ -24,12 +24,10 @@ interface JudgedAnswer {
   /** `undefined` if the path is not documented. */
   readonly endpoint: Pick<DocumentedEndpoint, 'answer' | 'callsModel'> | undefined
   readonly method: string
-  /** As requested. */
   readonly path: string
   readonly status: number
   readonly contentType: string
   readonly body: Buffer
-  /** Whether the body is complete. */
   readonly isWhole: boolean
   /** The relevant options of a chat request; `undefined` if the request cannot be read. */
   readonly requested: { readonly stream: boolean; readonly usage: boolean } | undefined
@@ -89,7 +87,6 @@ function receivedParts(answer: Reply | UpstreamResponse) {
   return { headers, bytes: replyBytes(answer), isAll: true }
 }
 
-/** Larger bodies are not checked. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 /** Returns `undefined` if the body cannot be decompressed, for example because it is incomplete. */
@@ -109,7 +106,6 @@ function requestedIn(body: Buffer | undefined): JudgedAnswer['requested'] {
     : undefined
 }
 
-/** Creates a violation of one source. */
 type Report = (path: string, sentence: string) => Violation
 
 /** A violation of this section of platform-api.md. */
@@ -131,7 +127,6 @@ type Schema = Parameters<typeof check>[0]
  */
 const MOST_FINDINGS = 20
 
-/** Returns how `value` differs from the schema. */
 function mismatches(schema: Schema, value: unknown, report: Report, isQuoted: boolean): readonly Violation[] {
   const checked = check(schema, value, { whole: 'The answer', secret: () => !isQuoted })
   if ('value' in checked) return []
@@ -195,7 +190,6 @@ interface Chunk {
   readonly usage?: unknown
 }
 
-/** Checks each event, and all of them together. */
 function judgeStream({ body, isWhole, requested, isQuoted }: JudgedAnswer): readonly Violation[] {
   const splitter = createEventSplitter()
   const complete = splitter.push(body)
@@ -246,7 +240,6 @@ function endViolations(texts: readonly string[], doneIndex: number, values: read
   return [...trailing, ...choiceViolations(values)]
 }
 
-/** Every choice must have a finish_reason. */
 function choiceViolations(values: readonly unknown[]): readonly Violation[] {
   if (values.some(isError)) return []
   const choices = chunksIn(values).flatMap(({ choices }) => (Array.isArray(choices) ? choices : []))

@@ -105,13 +105,11 @@ export const held: ClauseVerdict = { kind: 'held' }
 
 export const skipped = (why: string): SkippedVerdict => ({ kind: 'skipped', why })
 
-/** The result for one clause. */
 export interface ClauseResult {
   readonly clause: Clause
   readonly verdict: ClauseVerdict
 }
 
-/** Returns the verdict on any clause. */
 export type Judge = (clause: Clause) => Promise<ClauseVerdict>
 
 /** Caches its verdicts. */

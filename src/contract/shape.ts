@@ -26,7 +26,6 @@ type Shape = Map<string, Place>
 
 export interface AnswerShape {
   readonly status: number
-  /** Without parameters, in lower case; may be empty. */
   readonly contentType: string
   /** The names of headers that clients act on. */
   readonly headers: readonly string[]
@@ -41,11 +40,8 @@ interface StreamShape {
   readonly kind: 'stream'
   /** All frames together; empty if there were none. */
   readonly shape: Shape
-  /** Whether there was any text or tool call. */
   readonly hasContent: boolean
-  /** Whether a choice has a finish_reason. */
   readonly isFinished: boolean
-  /** Whether `[DONE]` was sent. */
   readonly isDone: boolean
 }
 
@@ -253,7 +249,6 @@ function comparePlaces(path: string, recorded: PlaceIn, live: PlaceIn): readonly
   return found
 }
 
-/** `undefined` if the kinds are the same. */
 function severityOfKinds(recorded: ReadonlySet<Kind>, live: ReadonlySet<Kind>): Severity | undefined {
   const [removed, added] = [notAmong(recorded, live), notAmong(live, recorded)]
   if (removed.length === 0 && added.length === 0) return undefined

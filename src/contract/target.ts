@@ -16,7 +16,6 @@ export interface TargetCredentials {
   readonly password?: string | undefined
 }
 
-/** One request. */
 export interface Call {
   readonly to: 'platform' | 'auth'
   readonly method: string
@@ -30,7 +29,6 @@ export interface Call {
   readonly isPrivate?: true
 }
 
-/** A complete answer. */
 export interface ReceivedAnswer {
   readonly kind: 'answered'
   readonly status: number
@@ -78,7 +76,6 @@ export interface Target {
   readonly model: string | undefined
   /** Whether it is on this machine, where large requests cost nothing. */
   readonly isNear: boolean
-  /** The number of calls so far. */
   calls(): number
   /** Why it cannot be reached, if it has not answered a single call. */
   unreachable(): string | undefined
@@ -221,7 +218,6 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message
 }
 
-/** At most this many characters of a body are shown. */
 const MOST_SHOWN = 400
 
 /** `clean` removes secrets and terminal control characters from a text. */

@@ -5,7 +5,6 @@ import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
-/** At most this many are listed. */
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
 const MOST_UNCHECKED = 50
@@ -65,7 +64,6 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
       counts.unjudged += unjudged
       for (const one of found) add(one)
     },
-    /** The counts so far. */
     counts: (): ViolationCounts => ({ ...counts }),
     /** The latest exchanges with violations, newest first. */
     list: (): readonly EndpointViolations[] => listed,

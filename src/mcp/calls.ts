@@ -81,7 +81,6 @@ const capabilities: Readonly<Record<string, string>> = {
   completion: 'completions',
 }
 
-/** The methods that version 2026-07-28 removed. */
 const removedMethods = new Set([
   'initialize',
   'ping',

@@ -132,7 +132,6 @@ const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 /** The address that the client used to reach us. */
 const baseOf = ({ headers: { host } }: Pick<Exchange, 'headers'>) => `http://${host ?? 'localhost'}`
 
-/** The header of a 401. */
 const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): string =>
   `Bearer resource_metadata="${baseOf(exchange)}${WELL_KNOWN}${path}"`
 

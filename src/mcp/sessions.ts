@@ -183,7 +183,6 @@ const isSubscribed = ({ subscriptions }: Session, uri: unknown) => uri === undef
 /** The notification that a list has changed. */
 export const listChanged = (list: ListName) => `notifications/${list}/list_changed`
 
-/** Where events are written. */
 interface EventSink {
   write(text: string): void
   end(): void

@@ -19,7 +19,6 @@ export interface Definition {
   readonly value: unknown
 }
 
-/** One request for a chat completion. */
 export interface ChatCall {
   /** Without what `recordings.ignore` ignores, so that they are the same in each run. */
   readonly definitions: readonly Definition[]

@@ -52,7 +52,6 @@ interface PromptsToWrite {
   readonly hasNobodys?: boolean
   /** Whether all of it is made of the recordings, also if the file is damaged. */
   readonly isFromRecordings?: boolean
-  /** Tests that are gone. */
   readonly gone?: readonly string[]
 }
 
@@ -206,7 +205,6 @@ function inOrder({ tests, definitions }: Prompts): Prompts {
   }
 }
 
-/** `undefined` if there is no such file. */
 function textBefore(file: string): string | undefined {
   return statSync(file, { throwIfNoEntry: false }) && readText(file, displayPath(file))
 }

@@ -21,11 +21,9 @@ interface AcceptParts {
   readonly tokenizer: Tokenizer
   /** Whether changed messages are adopted, too. */
   readonly any: boolean
-  /** Whether nothing is changed. */
   readonly isDry: boolean
 }
 
-/** A recording that got another request. */
 export interface AcceptedChange {
   readonly from: string
   readonly to: string
@@ -34,7 +32,6 @@ export interface AcceptedChange {
   readonly differences: readonly Difference[]
 }
 
-/** A change, and what the file will have. */
 interface Plan extends AcceptedChange, RequestKeys {
   readonly answer: NearestAnswer
   readonly test: string

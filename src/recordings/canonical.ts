@@ -145,7 +145,6 @@ function withoutUnsetIn(object: JsonObject, key: string): JsonObject {
   return { ...object, [key]: withoutFields(inner, isUnset('strict')) }
 }
 
-/** A copy without some of its fields. */
 function withoutFields(
   object: JsonObject,
   isLeftOut: (value: unknown, key: string) => boolean,

@@ -34,11 +34,9 @@ interface DriftParts {
   readonly concurrency: number
   readonly redact: Redact
   readonly compare: (recorded: ComparableAnswer, live: ComparableAnswer) => readonly Finding[]
-  /** Matches the placeholders of secrets. */
   readonly placeholder: RegExp
   /** Whether live answers replace the recorded ones that mean something else. */
   readonly update: boolean
-  /** At most this many requests are sent. */
   readonly maxCalls: number
   /** Ends the check early, with the results so far. */
   readonly signal: AbortSignal
@@ -46,18 +44,15 @@ interface DriftParts {
   readonly onResult: (result: DriftResult) => void
 }
 
-/** The part of an answer that is compared. */
 interface ComparableAnswer extends Pick<RecordedResponse, 'status' | 'headers'> {
   readonly body: Buffer
 }
 
-/** The result for one recording. */
 export type DriftResult =
   | {
       readonly kind: 'compared'
       readonly file: string
       readonly drifts: readonly Finding[]
-      /** Whether the live answer was saved. */
       readonly updated: boolean
     }
   /** Its request cannot or must not be sent again. */
@@ -114,7 +109,6 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
   return files.flatMap(file => results.get(file) ?? [])
 }
 
-/** A running check, and what its requests share. */
 interface RunningCheck extends DriftParts {
   readonly sendPatiently: SendToLive
   readonly attemptsWith: (credential: string | undefined) => Attempts
@@ -127,7 +121,6 @@ interface Repeatable extends Recording {
   readonly file: string
 }
 
-/** Checks the recordings of one request. */
 async function checkRequest(same: readonly string[], check: RunningCheck): Promise<readonly DriftResult[]> {
   const found = same.map(file => repeatable(file, check))
   const results = found.flatMap(one => ('kind' in one ? [one] : []))

@@ -68,7 +68,6 @@ const heading = {
   key: v.optional(v.unknown()),
 }
 
-/** The whole file. */
 export const recordingForm = closed({
   ...heading,
   complete: v.optional(v.boolean('true or false'), true),
@@ -77,7 +76,6 @@ export const recordingForm = closed({
   response,
 })
 
-/** All but the answer. */
 export const questionForm = open({ ...heading, request: requestForm })
 
 /**

@@ -254,7 +254,6 @@ function base64Of(bytes: Buffer): string {
   return lines.length > 1 ? `${lines.join('\n')}\n` : lines.join()
 }
 
-/** Restores the bytes of a body. */
 const bytesIn = ({ text = '', base64 }: Pick<ChunkForm, 'text' | 'base64'>): Buffer =>
   base64 === undefined ? Buffer.from(text) : Buffer.from(base64, 'base64')
 

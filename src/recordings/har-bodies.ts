@@ -6,7 +6,6 @@ import { decompress } from '../core/http.js'
 import { type Entry, harHeaders } from './har-form.js'
 import { MOST_BODY_BYTES } from './recording.js'
 
-/** Where a HAR file comes from. */
 export interface HarSource {
   /** What wrote the file, as it says. */
   readonly tool: string

@@ -42,7 +42,6 @@ export interface ImportResult {
   readonly mended: number
   /** A sentence for each entry that was incomplete or had to be mended. */
   readonly remarks: readonly string[]
-  /** Problems of entries that were left out. */
   readonly problems: readonly Problem[]
 }
 

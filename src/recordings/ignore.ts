@@ -21,15 +21,11 @@ export type IgnoreOption =
 /** What tools said: the results in the messages of a chat. */
 export const TOOL_RESULTS = 'toolResults'
 
-/** Removes the ignored parts of a request. */
 export interface Ignore {
-  /** Whether anything is ignored. */
   readonly isAny: boolean
   /** The same without ignoring what tools said; `undefined` if that counts anyway. */
   readonly withToolResults: Ignore | undefined
-  /** The same with further options. */
   readonly and: (more: readonly IgnoreOption[]) => Ignore
-  /** What remains of a text. */
   readonly inText: Erase
   /** If a pattern applies, the values are returned decoded, since they are only compared. */
   readonly inQuery: (parameters: readonly Parameter[]) => readonly Parameter[]

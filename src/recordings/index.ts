@@ -39,7 +39,7 @@ export {
   type Tidied,
   tooMany,
 } from './prune.js'
-export { emptyReceipt, joinReceipts, type Receipt } from './receipt.js'
+export { emptyReceipt, joinReceipts, type Receipt, summed } from './receipt.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {

@@ -24,7 +24,6 @@ import { linksByPosition } from './links.js'
 import { MOST_BODY_BYTES, type RecordedRequest, type RequestBody } from './recording.js'
 import { type Sketch, sketchOf } from './sketch.js'
 
-/** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string
   /** The path, undecoded. */

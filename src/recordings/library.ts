@@ -14,7 +14,6 @@ interface Parts {
   readonly run: Pick<Run, 'isPlayed' | 'isOwn'>
 }
 
-/** The default page size. */
 const PAGE_OF_RECORDINGS = 100
 
 /** The recordings of the current configuration. */
@@ -58,7 +57,6 @@ export function createLibrary({ folder, run }: Parts) {
     },
     /** Returns the text of a recording's file; `undefined` if the folder has no such recording. */
     text: (file: string) => (folder.has(file) ? folder.text(file) : undefined),
-    /** Returns whether it existed. */
     remove(file: string): boolean {
       const exists = folder.has(file)
       if (exists) folder.remove([file])

@@ -15,7 +15,6 @@ import { shownChange } from './prompt-change.js'
 import type { RecordedRequest } from './recording.js'
 import { apart } from './sketch.js'
 
-/** The most similar recording. */
 export interface Nearest {
   readonly known: Known
   readonly request: RecordedRequest
@@ -33,7 +32,6 @@ export interface AskedRequest {
 
 /** At most this many recordings are compared field by field. */
 const MOST_COMPARED = 8
-/** At most this many differences are listed. */
 const MOST_LISTED = 50
 /** A different tool or path counts more than any difference in arguments. */
 const ANOTHER_CALL = 1_000_000
@@ -104,7 +102,6 @@ function comparison(known: Known, { identity, test }: AskedRequest, lookup: Look
   return { known, request, differences, isSamePath, isSameConversation, rank }
 }
 
-/** Compares the first numbers that differ. */
 const compareRanks = (one: readonly number[], other: readonly number[]) =>
   one.map((rank, i) => (rank === other[i] ? 0 : rank - (other[i] ?? 0))).find(order => order !== 0) ?? 0
 

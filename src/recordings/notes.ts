@@ -42,7 +42,6 @@ const lineForm = v.union([
   closed({ ended }),
 ])
 
-/** The note of one platform. */
 export interface Note {
   readonly file: string
   /** The process of the whole run. */

@@ -26,7 +26,6 @@ const readRecording = closed({
   bytes: wholeNumber,
   /** Whether it has answered a request in this run. */
   used: boolean,
-  /** Whether it was made in this run. */
   made: boolean,
 })
 const listedRecording = v.union([readRecording, closed({ file: text, problem: text })])
@@ -100,7 +99,6 @@ export const missForm = closed({
   /** What has changed, if it was answered from that recording all the same. */
   changed: optionalMember(word(['prompt', 'message'])),
 })
-/** A request without a recording. */
 export type Miss = ValueOf<typeof missForm>
 
 interface RunParts {

@@ -11,9 +11,7 @@ import type { EndedRun, IgnoreOption, Miss, Receipt, Recordings, Run, Tidied } f
 import type { RecordingOptions } from './options.js'
 
 interface Reporters {
-  /** Called with a warning, as a sentence. */
   readonly warn: (sentence: string) => void
-  /** Called with internal errors. */
   readonly report: (error: unknown) => void
   readonly isPast: IsFromBeforeReset
   readonly violations: () => ViolationCounts
@@ -35,8 +33,7 @@ interface ChangedRecordings {
   remove(): unknown
 }
 
-/** At most this many misses are kept. */
-const MISSES = 100
+const MOST_MISSES = 100
 
 // Long because all of it shares the runs and what they have missed.
 export function createRecordingsPart<Repairs extends ChangedRecordings>(
@@ -56,7 +53,7 @@ export function createRecordingsPart<Repairs extends ChangedRecordings>(
   let joinReceipts: ((receipts: readonly Receipt[]) => Receipt) | undefined
 
   function addMiss(miss: Miss, exchange: Exchange): void {
-    if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
+    if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MOST_MISSES - 1)]
     missed.emit(miss)
   }
 

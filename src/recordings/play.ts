@@ -109,7 +109,6 @@ export function formatOf({ method, path, body }: RecordedRequest): Format {
   return isObject(options) && options.include_usage === true ? 'stream with usage' : 'stream'
 }
 
-/** As in a request's `stream_options`. */
 interface StreamOptions {
   readonly includeUsage: boolean
 }

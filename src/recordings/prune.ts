@@ -12,7 +12,6 @@ import type { Run } from './run.js'
 /** More than this part of a folder is removed only if somebody says yes. */
 const MOST_REMOVED = 0.5
 
-/** How a run ended. */
 export interface EndedRun {
   readonly receipt: Receipt
   /** The exit code of the command; `undefined` if each test says how it ended. */

@@ -64,8 +64,7 @@ export type Receipt = ValueOf<typeof receiptForm>
 export type RunReceipt = Omit<Receipt, 'passed' | 'own' | 'violations'>
 
 export const noCounts = (): Counts => ({
-  ...{ served: 0, others: 0, changedPrompts: 0, changedMessages: 0 },
-  ...{ missed: 0, recorded: 0 },
+  ...{ served: 0, others: 0, changedPrompts: 0, changedMessages: 0, missed: 0, recorded: 0 },
 })
 
 export const emptyReceipt: Receipt = {
@@ -99,11 +98,7 @@ export function joinReceipts(receipts: readonly Receipt[]): Receipt {
     ),
     passed: sum(receipts.map(({ passed }) => passed)),
     own: sum(receipts.map(({ own }) => own)),
-    violations: {
-      documented: sum(receipts.map(({ violations }) => violations.documented)),
-      decided: sum(receipts.map(({ violations }) => violations.decided)),
-      unjudged: sum(receipts.map(({ violations }) => violations.unjudged)),
-    },
+    violations: summed(receipts.map(({ violations }) => violations)),
   }
 }
 
@@ -120,8 +115,9 @@ function joinedTest(all: readonly TestReceipt[]): TestReceipt {
   return { ...countsIn(all), ...(result && { result }) }
 }
 
-function summed(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+/** The sum of each number in some records. */
+export function summed<T extends Readonly<Record<string, number>>>(all: readonly T[]): T {
   const sums: Record<string, number> = {}
   for (const [name, count] of all.flatMap(one => Object.entries(one))) sums[name] = (sums[name] ?? 0) + count
-  return sums
+  return sums as T
 }

@@ -36,9 +36,7 @@ export interface RecorderParts {
   readonly tomorrow: Tomorrow
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
-  /** Writes recordings one after the other. */
   readonly saveInOrder: SerialQueue
-  /** Whether errors after which the client tried again get recordings of their own. */
 }
 
 /** An observer that knows from the beginning which file it will write. */
@@ -53,13 +51,11 @@ const MOST_READ_ON_MS = 30_000
 /** When answers wait longer than this to be written, the log says how many. */
 const LONG_WAIT_MS = 1000
 
-/** An exchange that is being recorded. */
 interface OpenRecording extends Pick<Recording, 'recordedAt' | 'test' | 'place' | 'request'> {
   readonly exchange: Exchange
   readonly keys: RequestIdentity
   /** Its file, if all goes well. */
   readonly file: string
-  /** What it replaces. */
   readonly earlier: Known | undefined
   /** Whether its answer goes on until the client leaves. */
   readonly isEndless: boolean
@@ -70,7 +66,6 @@ interface OpenRecording extends Pick<Recording, 'recordedAt' | 'test' | 'place' 
 export class Recorder {
   /** Requests of no test that are under way, by key. */
   readonly #underWay = new Map<string, number>()
-  /** Files that are being recorded. */
   readonly #reserved = new Set<string>()
   /** The first number that may be free, by the name without one. */
   readonly #numbers = new Map<string, number>()
@@ -250,7 +245,6 @@ export class Recorder {
     run.recorded({ test, key: keys.key, place, file: saved }, response, isSame)
   }
 
-  /** Writes the file, and returns its name. */
   #put({ file, earlier, test, place }: OpenRecording, recording: Recording, isSame: boolean): string {
     const { folder } = this.parts.lookup
     const text = () => recordingText({ ...recording, test, place })

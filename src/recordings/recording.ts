@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http'
 import { isStreamType } from '../chat/events.js'
 import { decompressChunks, headerIn } from '../core/http.js'
 
-/** One exchange, in one file. */
 export interface Recording {
   /** When the request was made, as ISO 8601 in UTC. */
   readonly recordedAt: string

@@ -52,7 +52,6 @@ type ReplayResult =
   /** `title` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
   | { readonly kind: 'miss'; readonly title: string; readonly why: string; readonly isKnownPath: boolean }
 
-/** The answer in a recording. */
 interface Found {
   readonly kind: 'found'
   readonly file: string
@@ -63,7 +62,6 @@ interface Found {
 const unfit = (why: string) => ({ kind: 'unfit', why }) as const
 type Unfit = ReturnType<typeof unfit>
 
-/** A request on its way to an answer. */
 interface Search extends AskedRequest {
   readonly exchange: Exchange
   /** How often its test has sent it before. */

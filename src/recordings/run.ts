@@ -23,7 +23,6 @@ interface Numbers {
 class TestRun {
   readonly counts = noCounts()
   result: TestReceipt['result']
-  /** How often each request was asked for. */
   asked = new Map<string, number>()
   numbers = new Map<string, Numbers>()
   /** The recordings that its latest attempt has played or made. */
@@ -42,14 +41,12 @@ class TestRun {
   }
 }
 
-/** A recording that was made. */
 export interface Saved extends Pick<RecordedResponse, 'status' | 'complete'>, Pick<Known, 'test' | 'key' | 'place'> {
   readonly isUnchanged: boolean
 }
 
 export class Run {
   readonly #tests = new Map<string, TestRun>()
-  /** Recordings that have answered. */
   readonly #played = new Set<string>()
   readonly #saved = new Map<string, Saved>()
   /** Recordings of errors, until a retry has replaced them. */
@@ -165,12 +162,10 @@ export class Run {
     return !this.#codes.has(code) && this.#codes.add(code).size > 0
   }
 
-  /** Whether a recording was made in this run. */
   isOwn(file: string): boolean {
     return this.#saved.has(file)
   }
 
-  /** Whether a recording has answered in this run. */
   isPlayed(file: string): boolean {
     return this.#played.has(file)
   }

@@ -46,10 +46,8 @@ function isOperator(text: string, sign: string, index: number): boolean {
 }
 
 const LONGEST_NAME = 64
-/** Between a name, a separator and a value. */
 const MOST_SPACES = 16
 
-/** A name in a text, and where it is. */
 interface Name {
   readonly name: string
   readonly start: number
@@ -147,7 +145,6 @@ function valueAfter(text: string, sign: string, index: number, named: Name, word
   return { ...value, writing: named.name.includes('-') ? 'setting' : 'line' }
 }
 
-/** A value with its name, in a text. */
 interface Assignment {
   readonly name: string
   readonly kind: NonNullable<ReturnType<KindOfName>>
@@ -191,7 +188,6 @@ function isLikelySecret(value: string, name: string, writing: Writing, isInEnvir
   return isLong && isRandom(value.slice(0, 256)) && isSecretInText(name, value, writing)
 }
 
-/** Whether one of the cookies of a header looks like a secret. */
 const hasSecretCookie = (line: string) =>
   line.split(';').some(cookie => {
     const equals = cookie.indexOf('=')

@@ -1,6 +1,5 @@
 /** Edits of a text or of the bytes of a body, which leave everything else where it was. */
 
-/** Replaces what is from `start` to `end`. */
 export interface Edit<T> {
   readonly start: number
   readonly end: number

@@ -13,11 +13,11 @@ export interface Match {
 /** Finds secrets in a text, in any order. Matches may overlap. */
 export type Search = (text: string) => readonly Match[]
 
-/** Overlapping matches become one, with the name of the longest; of equal ones, the first. */
-export function merged(matches: readonly Match[]): readonly Match[] {
+/** Overlapping matches, or edits, become one that is like the longest; of equal ones, like the first. */
+export function merged<T extends Pick<Match, 'start' | 'end'>>(matches: readonly T[]): readonly T[] {
   if (matches.length < 2) return matches
   const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end)
-  const result: Match[] = []
+  const result: T[] = []
   let longest = 0
   for (const match of sorted) {
     const previous = result.at(-1)

@@ -33,7 +33,6 @@ export type IsSecretName = (name: string) => boolean
 
 /** Longer names are texts. */
 const LONGEST_NAME = 100
-/** At most this many names are remembered. */
 const REMEMBERED = 2048
 
 /** Secret names, those of one place, and those of the configuration. */
@@ -121,10 +120,8 @@ export interface RedactionRules {
   readonly known: readonly { readonly name: string; readonly value: string }[]
 }
 
-/** A request without its body. */
 export interface CredentialFields {
   readonly headers: Iterable<readonly [name: string, value: string]>
-  /** The text after the `?`, not decoded. */
   readonly query?: string
 }
 

@@ -52,7 +52,6 @@ export interface Redaction {
   withSecretsOf(fields: CredentialFields): Redaction
 }
 
-/** Makes redactions. `credentials` are those of the one caller. */
 export interface Redact {
   (credentials?: readonly string[]): Redaction
   /** The credentials under secret names, such as each of the cookies, without those that may be words. */
@@ -65,7 +64,6 @@ const queryOrFragment = /(?<=[?#])[^\s#<>"]+/g
 /** Text next to a secret may have hidden it, and what was found by its name may be elsewhere. */
 const MOST_ROUNDS = 4
 
-/** At most this many callers are remembered. */
 const REMEMBERED = 32
 
 const nothing: Search = () => []

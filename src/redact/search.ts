@@ -7,13 +7,9 @@ import { type Match, merged, type Placeholder, placeholderName, type Search } fr
 import { type Reading, readingsOf } from './readings.js'
 
 interface Searches {
-  /** Finds secrets by their names in a text. */
   readonly named: Search
-  /** Finds those whose values are known. */
   readonly known: Search
-  /** Finds those that look like one. */
   readonly forms: Search
-  /** Called for each secret that was found by its name. */
   readonly onNamed?: (secret: KnownSecret) => void
 }
 
@@ -52,10 +48,9 @@ export function editsOf(passages: Passages, searches: Searches, placeholder: Pla
     }
   }
   const found = certain.length > 0 ? certain : likely.flatMap(({ passage, matches }) => edits(passage, matches))
-  return found.length === 0 ? found : disjoint([...withoutLogprobs(passages), ...found])
+  return found.length === 0 ? found : merged([...withoutLogprobs(passages), ...found])
 }
 
-/** A field that is secret by its name. */
 function wholeMatch({ text, pieces }: Passage, onNamed: Searches['onNamed']): Match | undefined {
   const { secret = '' } = pieces()[0] ?? {}
   if (secret === '') return undefined
@@ -113,24 +108,4 @@ function withoutLogprobs(passages: Passages): readonly Edit<string>[] {
     edits.push({ start: field.start, end: field.end, to: field.isNumber ? passage.text.replace(/\d+/g, '0') : '' })
   }
   return edits
-}
-
-/** Of edits in the same place the longest remains; of equal ones the first. */
-function disjoint(edits: readonly Edit<string>[]): readonly Edit<string>[] {
-  const sorted = [...edits].sort((a, b) => a.start - b.start || b.end - a.end)
-  const result: Edit<string>[] = []
-  let longest = 0
-  for (const edit of sorted) {
-    const previous = result.at(-1)
-    const length = edit.end - edit.start
-    if (!previous || edit.start >= previous.end) {
-      result.push(edit)
-      longest = length
-      continue
-    }
-    const end = Math.max(previous.end, edit.end)
-    result[result.length - 1] = { start: previous.start, end, to: length > longest ? edit.to : previous.to }
-    longest = Math.max(longest, length)
-  }
-  return result
 }

@@ -1,7 +1,6 @@
 /** Reads the values that stand in a text: in quotes, or up to a space, the next pair or the end of an expression. */
 import type { Writing } from './values.js'
 
-/** A value in a text, and how it is written. */
 export interface Value {
   readonly start: number
   readonly end: number

@@ -23,7 +23,6 @@ export interface Answerable {
   /** The text of its last user message, if there is any. */
   readonly user?: string
   readonly forms: readonly AnswerForm[]
-  /** The tools that it offers. */
   readonly tools: readonly string[]
   /** What the request has in common with others that have the same fingerprint. */
   readonly same: string

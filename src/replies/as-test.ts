@@ -4,7 +4,6 @@ import { notForARule, PlatformError } from '../core/errors.js'
 import { isObject } from '../core/json.js'
 import { choicesIn, type Draft, type DraftSource } from './draft.js'
 
-/** An exchange, and the rule that repeats its answer. */
 interface Step {
   readonly source: DraftSource
   readonly draft: () => Promise<Draft>

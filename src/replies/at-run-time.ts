@@ -10,7 +10,6 @@ export interface Adding {
   readonly scope?: string | undefined
   /** The folder for files that rules use. Without it they may not use any. */
   readonly dir: string | undefined
-  /** The seed for templates. */
   readonly seed: number
 }
 
@@ -20,7 +19,6 @@ export interface RuntimeRule {
   /** Empty for a rule without a scope. */
   readonly scope: string
   readonly rule: ReadyRule
-  /** The number of the call that added it. */
   readonly call: number
 }
 

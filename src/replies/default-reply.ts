@@ -3,9 +3,8 @@ import type { Choice, Generation } from '../chat/generation.js'
 import { type ChatRequest, textOf } from '../chat/request.js'
 import { demandOf } from '../chat/tools.js'
 import { PlatformError, refusal } from '../core/errors.js'
-import { isObject } from '../core/json.js'
+import { isObject, jsonOf } from '../core/json.js'
 import { type ToolResult, toolResultsIn } from './chat/input.js'
-import { exampleIn } from './example.js'
 import { fakeReplies, seedOf, seedOfTexts, variant } from './fake.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
@@ -85,7 +84,6 @@ async function jsonTexts(wanted: SchemaRequest, request: ChatRequest, seed: numb
   return asChoices(await values(wanted, request, seed))
 }
 
-/** The values to generate. */
 interface SchemaRequest {
   readonly name: string
   readonly schema: unknown
@@ -127,11 +125,29 @@ function promptedSchema({ messages }: ChatRequest): object {
   return fields.length > 0 ? withProperties(fields.map(name => [name, {}])) : anyAnswer
 }
 
+/** More texts in braces than this are no examples. */
+const MOST_TRIED = 50
+
+/** The last JSON object in a text that is not empty; of nested objects, the outer one. */
+function exampleIn(text: string): object | undefined {
+  const open: number[] = []
+  const found: string[] = []
+  // Braces within texts are usually closed as well, and quotes are not: a 5" screen.
+  for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
+    if (brace === '{') open.push(index)
+    else found.push(text.slice(open.pop() ?? index, index + 1))
+  }
+  return found
+    .slice(-MOST_TRIED)
+    .reverse()
+    .map(jsonOf)
+    .find(value => isObject(value) && Object.keys(value).length > 0) as object | undefined
+}
+
 function withProperties(properties: readonly (readonly [string, object])[]) {
   return { type: 'object', properties: Object.fromEntries(properties), required: properties.map(([name]) => name) }
 }
 
-/** The fallback. */
 const anyAnswer = withProperties([['answer', { type: 'string' }]])
 
 /** Client libraries put a JSON Schema into the prompt if a model does not support one. Some leave out its type. */
@@ -169,7 +185,6 @@ function choicesIn(text: string): object {
 /** `why` is the reason why no value can be generated for the schema in `field`. */
 const unfitSchema = (field: string, why: string) => refusal(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)
 
-/** A tool to call. */
 export interface CalledTool {
   readonly kind: 'function' | 'custom'
   readonly name: string

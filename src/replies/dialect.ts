@@ -8,7 +8,6 @@ import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
 import type { Templates } from './templates.js'
 
-/** One of a rule's replies. */
 export interface ReadyReply<T = unknown> {
   /** The reply, if it is the same for every request. */
   readonly always: T | undefined
@@ -34,7 +33,6 @@ export interface Texts {
 export interface ReplyOwner {
   readonly answeredBy: AnsweredBy
   readonly rule: Rule
-  /** The title of the rule. */
   readonly title: string
   /** Part of the seed, so that two rules generate different values for the same request. */
   readonly seedText: string

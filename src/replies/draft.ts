@@ -25,7 +25,6 @@ export interface DraftSource {
 
 export interface Draft {
   readonly rule: object
-  /** A file with this rule. */
   readonly yaml: string
   /** Remarks for the author, one sentence each. */
   readonly remarks: readonly string[]

@@ -36,7 +36,6 @@ export interface Explanation<T = Generation> {
 }
 
 interface Circumstances<S extends ReadyReply, T> extends CandidateRules<S> {
-  /** Whether magic words answer before all rules. */
   readonly isMagic?: boolean
   /** The answer if no rule matches. `nearest` names the nearest rule. */
   readonly otherwise: (nearest: () => string) => Promise<T>

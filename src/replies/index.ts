@@ -67,7 +67,6 @@ export {
 export { sampled, UnfitSchema } from './structured/index.js'
 export { hasTemplate, TemplateError, type Templates } from './templates.js'
 
-/** Generates replies. */
 export type Replies = ReturnType<typeof createReplies>
 
 interface RepliesConfig extends ChatSettings {

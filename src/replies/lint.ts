@@ -12,7 +12,6 @@ import { isHttpRule, isMcpRule } from './rules.js'
 
 /** A valid rule that is probably a mistake. */
 interface LintFinding {
-  /** The position of the rule. */
   readonly place: string
   readonly sentence: string
 }

@@ -22,7 +22,6 @@ export interface ReplyFiles {
   readonly required: boolean
 }
 
-/** The loaded rules. */
 export interface LoadedRules {
   readonly rules: readonly ReadyRule[]
   /** The files that rules use, which are watched along with the rule files. */

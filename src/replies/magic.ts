@@ -11,7 +11,6 @@ import { callsOf, defaultReply, offeredTools } from './default-reply.js'
 import { replyAt } from './engine.js'
 import { loadRules } from './load.js'
 
-/** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'
 
 /** As far below the package in src as in dist. */

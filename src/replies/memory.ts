@@ -6,7 +6,6 @@ import type { Per } from './rule-form.js'
 
 export type Memory = ReturnType<typeof createMemory>
 
-/** The first state of every scenario. */
 export const START = 'start'
 
 /** The maximum number of remembered callers and conversations, in all scopes together. */
@@ -55,7 +54,6 @@ export function createMemory(scopes?: number, holders = HOLDERS) {
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
     },
-    /** Sets every scenario back to its first state. */
     restartScenarios(): void {
       for (const notes of [byScope, byHolder]) for (const { states } of notes.all()) states.clear()
     },

@@ -49,7 +49,6 @@ const listedFields = {
   scope: orNull(text),
   /** How often it has answered since it was loaded or added. */
   answered: wholeNumber,
-  /** Whether it is switched on. */
   enabled: boolean,
   /** The rule as its author wrote it. */
   rule: objectOf<RuleInput>(),
@@ -93,7 +92,6 @@ const explained = closed({
   hint: orNull(text),
   /** Why the other rules do not answer, in the order in which they are tried. Rules that match too have no reasons. */
   others: arrayOf(closed({ title: text, place: text, isBefore: boolean, reasons: arrayOf(text) })),
-  /** The number of other rules. */
   total: wholeNumber,
 })
 export type Explained = ValueOf<typeof explained>
@@ -164,7 +162,6 @@ function parseRules(body: Buffer): unknown {
   return parseExact(jsonText(body))
 }
 
-/** The default page size. */
 const PAGE = 100
 
 /** A page of the matching rules, each with its text for a file. Without a query, all rules. */
@@ -186,7 +183,6 @@ function yamlOf({ rule: { when, ...fields } }: ListedRule): string {
   return blockYaml([{ ...(name !== undefined && { name }), ...conditions, ...rest }])
 }
 
-/** All texts in a value. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
   else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)

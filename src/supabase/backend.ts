@@ -26,7 +26,6 @@ export interface AuthSettings {
   readonly passwordMinLength: number
 }
 
-/** A user token that is about to be signed. */
 export interface TokenToSign {
   readonly user: UserRow
   readonly claims: Payload
@@ -56,7 +55,6 @@ export interface Backend {
   readonly isOfOtherTest?: (scope: string, user: Pick<UserRow, 'id' | 'email'>) => boolean
 }
 
-/** What signing a token needs. */
 export type TokenBackend = Omit<Backend, 'state'> & Partial<Pick<Backend, 'state'>>
 
 /** The current time of the backend. */

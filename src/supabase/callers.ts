@@ -88,7 +88,6 @@ function keysIn(header: string | string[] | undefined, query: string): readonly 
   return query === '' ? [] : new URLSearchParams(query).getAll('apikey').filter(key => key !== '')
 }
 
-/** The live auth backend from the configuration. */
 interface LiveBackend {
   /** Without `/auth/v1`. */
   readonly authUrl: string

@@ -99,7 +99,6 @@ const TRIES = 3
 const PAUSE_MS = 2000
 const LARGEST_ANSWER_BYTES = 200 * 1024
 
-/** Returns what the hook says the claims are. */
 async function askHook(hook: Hook, { user, claims, method, ipAddress }: TokenToSign) {
   const body = JSON.stringify({
     metadata: {

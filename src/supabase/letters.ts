@@ -6,7 +6,6 @@ import { hashOfCode, newCode, PKCE, storeToken } from './codes.js'
 import { noSmsProvider } from './errors.js'
 import { beginFlow, type Challenge, methodOfLink } from './sessions.js'
 
-/** The token that each kind of message carries. */
 const tokenOfKind = {
   signup: 'confirmation_token',
   invite: 'confirmation_token',
@@ -69,7 +68,6 @@ interface Sending {
   readonly target?: LinkTarget
   /** If it is not the usual one of this kind. */
   readonly token?: OneTimeTokenType
-  /** Further changes to the user. */
   readonly changes?: Partial<UserRow>
 }
 

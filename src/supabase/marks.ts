@@ -30,7 +30,6 @@ function createMarks() {
       if (fault) throw new TokenRefusal(fault, header, claims)
       return claims
     },
-    /** Refuses a token from now on. */
     refuse(token: string, fault: TokenFault): void {
       refused.set(digestOf(token), fault)
     },

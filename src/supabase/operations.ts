@@ -35,7 +35,6 @@ const session = closed({
   /** When the session's latest access token expires. */
   token_expires_at: moment,
   aal: word(['aal1']),
-  /** How its user signed in. */
   methods: arrayOf(text),
 })
 export type OpenSession = ValueOf<typeof session>
@@ -72,7 +71,6 @@ const signInInput = v.pipe(
     ({ password, provider }) => password === undefined || provider === undefined,
   ),
 )
-/** Which user to sign in. */
 export type SignInInput = ValueOf<typeof signInInput>
 
 const grantedSession = closed({
@@ -98,7 +96,6 @@ const newKeyInput = closed({
   expiresInMs: optional(testKeyExpiry, 'Milliseconds until it expires; negative for one that has expired.'),
   scope: optional(text, 'The scope of requests that use this key. Given alone, the answer is the same key each time.'),
 })
-/** Which key to create. */
 export type NewKeyInput = ValueOf<typeof newKeyInput>
 
 const idTokenInput = closed({
@@ -106,7 +103,6 @@ const idTokenInput = closed({
   email: optional(email, "The account's address; by default that of the development user."),
   nonce: optional(text, 'What the app sends beside the token, which has its hash.'),
 })
-/** Which ID token to create. */
 export type IdTokenInput = ValueOf<typeof idTokenInput>
 
 /** What tests can do without a password. */
@@ -210,7 +206,6 @@ const userForm = open({
 
 const userWithSessions = open({
   ...userForm.entries,
-  /** The number of the user's open sessions. */
   sessions: wholeNumber,
 })
 /** A user in the format of Supabase Auth, with the number of open sessions. */

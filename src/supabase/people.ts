@@ -12,7 +12,6 @@ import { idOfUser, newUserId, plantUser, type UserSeed } from './seeds.js'
 import { endSessions, type Grant, startSession, tokenResponse } from './sessions.js'
 import { confirmedEmail, newUser, signedUp, userJson } from './users.js'
 
-/** The default page size. */
 const PAGE = 100
 
 /** A phone number as users write it. The state keeps only its digits. */
@@ -125,7 +124,6 @@ export const createOutbox = (state: State, now: () => number): Messages => ({
   },
 })
 
-/** Which user token to create. */
 interface TokenWish {
   /** In lower case. */
   readonly email: string

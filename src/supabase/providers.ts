@@ -36,12 +36,10 @@ export const idTokenProviders = [
 
 export type IdTokenProvider = (typeof idTokenProviders)[number]
 
-/** Someone's account at a provider. */
 export interface ProviderAccount {
   readonly provider: ProviderName
   /** In lower case. */
   readonly email: string
-  /** Whether the provider has verified the address. */
   readonly isVerified: boolean
 }
 

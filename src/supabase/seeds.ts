@@ -20,7 +20,6 @@ import {
 
 const scrypt = promisify<string, string, number, object, Buffer>(scryptWithCallback)
 
-/** A user in the configuration. */
 export interface UserSeed {
   readonly id?: string | undefined
   readonly email?: string | undefined
@@ -32,7 +31,6 @@ export interface UserSeed {
   readonly app_metadata?: Json | undefined
 }
 
-/** An API key in the configuration. */
 interface ApiKeySeed {
   readonly id?: string | undefined
   readonly name: string

@@ -17,7 +17,6 @@ import { marksOf } from './marks.js'
 import type { Payload } from './tokens.js'
 import { userJson } from './users.js'
 
-/** What a user gets after signing in. */
 export interface Grant {
   readonly user: UserRow
   readonly session: SessionRow

@@ -118,7 +118,6 @@ const keyOf = (provider: string, subject: string) => `${provider} ${subject}`
 const isOf = (account: ProviderAccount) => (identity: Identity) =>
   identity.provider === account.provider && identity.id === subjectOf(account)
 
-/** The user who has this account. */
 async function ownerOf({ identity_owners, users }: Tables, account: ProviderAccount) {
   const found = await identity_owners.get(keyOf(account.provider, subjectOf(account)))
   const user = found && (await users.get(found.user_id))

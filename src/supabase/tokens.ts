@@ -48,7 +48,6 @@ interface SigningKey {
   readonly key_ops?: readonly string[] | undefined
 }
 
-/** The claims of a token that is signed here. */
 export type Payload = Readonly<Record<string, unknown>>
 
 /** The claims of a verified token. Spelled out, so that users of the types do not need `jose`. */
@@ -69,7 +68,6 @@ export interface Tokens {
   readonly jwks: { readonly keys: readonly object[] }
   /** Creates a key like the anon or service key, with its own expiry (seconds since 1970). */
   signKey(role: 'anon' | 'service_role', exp: number): Promise<string>
-  /** Signs the claims of a user token. */
   sign(claims: Payload): Promise<string>
   /** Verifies signature, times and types. Rejects with a TokenRefusal that says which of them is wrong. */
   verify(token: string): Promise<Claims>
@@ -87,7 +85,6 @@ interface TokenParts {
 
 // Fixed times, so that the keys are the same at every start.
 const issuedAtSeconds = 1_767_225_600 // 2026-01-01
-/** When the anon key and the service key expire. */
 export const keysExpireAtSeconds = 2_082_758_400 // 2036-01-01
 
 /** A key, and the header values of tokens that it signs. */
@@ -134,7 +131,6 @@ const signJwt = (claims: Payload, { alg, kid, signing }: Key) =>
     .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
     .sign(signing as CryptoKey)
 
-/** The keys that depend on the shared secret alone. */
 async function keysFromSecret(jwtSecret: string) {
   const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
   const signKey: Tokens['signKey'] = (role, exp) =>
@@ -202,7 +198,6 @@ function faultOf(error: errors.JOSEError): TokenFault {
   return 'unreadable'
 }
 
-/** The claims that are read as texts. */
 const textClaims = ['iss', 'sub', 'email', 'role', 'session_id']
 
 /**

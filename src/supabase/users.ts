@@ -137,7 +137,6 @@ export function changedPhone(user: UserRow, phone: string, at: Moment): Partial<
   }
 }
 
-/** Makes all sent codes invalid. */
 const noCodesSent: Partial<UserRow> = {
   confirmation_sent_at: null,
   recovery_sent_at: null,

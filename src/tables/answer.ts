@@ -22,7 +22,6 @@ export interface Answering {
   readonly schemas: readonly string[]
 }
 
-/** A request, and what is asked of the database for it. */
 interface Plan {
   readonly exchange: Exchange
   readonly request: RestRequest
@@ -121,7 +120,6 @@ function bodyOf({ media, stripsNulls }: RestRequest, routine?: Routine): string 
   return isOne ? `coalesce((${stripped} -> 0)::text, 'null')` : `coalesce(${stripped}::text, '[]')`
 }
 
-/** What the database answered. */
 interface Found {
   readonly body: string
   readonly rows: number
@@ -267,7 +265,6 @@ function raised(message: string, detail: string | null): PlatformError {
   }
 }
 
-/** Finds the function by the names of the arguments. */
 function routineFor(request: RestRequest, { routines }: Catalogue): Routine {
   const { schema, name, method, args, body, contentType, columns } = request
   const isPost = method === 'POST'

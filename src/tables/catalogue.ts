@@ -11,14 +11,12 @@ export interface TableColumn {
   readonly default: string | null
 }
 
-/** A table or a view. */
 export interface Relation {
   readonly schema: string
   readonly name: string
   readonly isView: boolean
   /** Whether row level security is on. */
   readonly isSecured: boolean
-  /** The columns of the primary key. */
   readonly key: readonly string[]
   readonly columns: ReadonlyMap<string, TableColumn>
   /** Functions of its rows that can be selected as columns. */
@@ -47,7 +45,6 @@ export interface RoutineParameter {
   readonly isVariadic: boolean
 }
 
-/** A function that can be called. */
 export interface Routine {
   readonly schema: string
   readonly name: string

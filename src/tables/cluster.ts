@@ -5,6 +5,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { makeFolder, StartError } from '../check/problem.js'
 import { createSerialQueue } from '../core/work.js'
+import { isLiving, processName } from '../recordings/index.js'
 import {
   type Engine,
   extensionFile,
@@ -19,7 +20,6 @@ import { type AppSql, applyFile, extensionsIn, isOwnExtension } from './migratio
 import { supabaseStatements } from './supabase.js'
 
 export interface TablesSource {
-  /** The folder of the configuration. */
   readonly dir: string
   readonly app: AppSql
   /** `memory`, `file:PATH` or the URL of a server. */
@@ -235,20 +235,12 @@ function lock(folder: string): () => void {
   return () => rmSync(file, { force: true })
 }
 
-/** Takes a lock for this process, and returns nothing; or returns the other process that has it and lives. */
-function holderOf(file: string): number | undefined {
-  const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
-  if (holder !== 0 && holder !== process.pid && isAlive(holder)) return holder
-  writeFileSync(file, String(process.pid))
+/** Takes a lock for this process, and returns nothing; or returns the number of another process that has it and lives. */
+function holderOf(file: string): string | undefined {
+  const holder = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (holder !== processName() && isLiving(holder)) return holder.split('.', 1)[0]
+  writeFileSync(file, processName())
   return undefined
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 // On a server.

@@ -18,12 +18,10 @@ export interface Engine {
   transaction<T>(work: (run: RunSql) => Promise<T>, isLimited?: boolean): Promise<T>
   /** Runs work alone on one connection, without a transaction. */
   session<T>(work: (run: RunSql) => Promise<T>): Promise<T>
-  /** Why it has ended by itself, if it has. */
   ended?(): string | undefined
   close(): Promise<void>
 }
 
-/** What the database says of a statement. */
 export class SqlError extends Error {
   override readonly name = 'SqlError'
   readonly code: string

@@ -53,7 +53,6 @@ export async function openTables(source: TablesSource, options: Options): Promis
 }
 
 class TablesOnEngine implements OpenTables {
-  /** The users that are in the database. */
   private readonly known = new Set<string>()
   private current: Promise<Opened>
 

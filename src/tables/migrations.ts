@@ -5,7 +5,6 @@ import { type Problem, ProblemsError, readText } from '../check/problem.js'
 import { type RunSql, SqlError } from './engine.js'
 import { missingServices } from './supabase.js'
 
-/** A statement, and where it begins in its file. */
 interface FileStatement {
   readonly sql: string
   readonly start: number
@@ -22,16 +21,13 @@ export interface Migration extends SqlFile {
   readonly version: string
 }
 
-/** What is read from the disk. */
 export interface AppSql {
   readonly migrations: readonly Migration[]
   readonly seeds: readonly SqlFile[]
-  /** What was skipped, as sentences. */
   readonly warnings: readonly string[]
 }
 
 interface Places {
-  /** The folder of the configuration. */
   readonly dir: string
   readonly migrations: string
   readonly seeds: readonly string[]
@@ -143,7 +139,6 @@ function adviceOn(sql: string): string {
 
 const creation = /create\s+extension\s+(?:if\s+not\s+exists\s+)?"?([\w-]+)/i
 
-/** The names of what a statement makes. */
 const making =
   /\b(?:create\s+(?:\w+\s+){0,3}?(?:table|view|function|procedure|type|domain|trigger)|add\s+column)\s+(?:if\s+not\s+exists\s+)?(?:"?\w+"?\.)?"?(\w+)/gi
 

@@ -10,7 +10,6 @@ export interface Statement {
   readonly values?: readonly (string | null)[] | undefined
 }
 
-/** What a statement returned. */
 export interface SqlResult {
   /** Texts, as the database writes them. */
   readonly rows: readonly Readonly<Record<string, string | null>>[]
@@ -18,7 +17,6 @@ export interface SqlResult {
   readonly types: Readonly<Record<string, number>>
 }
 
-/** What the database said of a statement. */
 export interface SqlFault {
   readonly code: string | undefined
   readonly message: string
@@ -49,11 +47,9 @@ export interface Answered {
 export type CompiledModule = object
 
 export interface PgliteOptions {
-  /** The file of the package. */
   readonly entry: string
   /** Its code, compiled: threads of one process share it. */
   readonly module: CompiledModule
-  /** The files of its extensions. */
   readonly extensions: readonly string[]
   /** The folder to keep the database in; in memory without one. */
   readonly folder?: string | undefined

@@ -45,10 +45,8 @@ export interface RowFilter {
   readonly operator: string
   /** `any` or `all` of several values. */
   readonly quantifier: string | undefined
-  /** Of a text search. */
   readonly language: string | undefined
   readonly value: string
-  /** The values of `in`. */
   readonly list: readonly string[]
 }
 
@@ -103,7 +101,6 @@ const type = /[\p{L}\p{N}_ $]+/uy
 /** Deeper ones would take more stack than there is. */
 const MOST_LEVELS = 100
 
-/** Reads one text of the query from left to right. */
 class Reader {
   private at: number
   private level = 0

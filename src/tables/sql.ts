@@ -20,7 +20,6 @@ export const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 const nameOf = ({ schema, name }: { readonly schema: string; readonly name: string }) =>
   `${identifier(schema)}.${identifier(name)}`
 
-/** Collects the values of a statement. */
 class Values {
   readonly all: (string | null)[] = []
   readonly put = (value: string | null): string => `$${this.all.push(value)}`
@@ -36,7 +35,6 @@ interface Node {
   readonly columns?: readonly string[] | undefined
   readonly select: Select
   readonly wish: Wish
-  /** The conditions that join it with its parent. */
   readonly joins: readonly string[]
   readonly children: readonly Child[]
 }
@@ -44,7 +42,6 @@ interface Node {
 interface Child extends Node {
   readonly embed: Embed
   readonly isToOne: boolean
-  /** The name in the answer. */
   readonly name: string
   /** The alias of its aggregated rows. */
   readonly rows: string
@@ -451,7 +448,6 @@ export class SqlWriter {
     return [...new Set(names)].map(name => this.column(node, name)).join(', ') || '1'
   }
 
-  /** The rows of the body. */
   private body(relation: Relation) {
     const { body, contentType, columns: wanted, prefer } = this.request
     const { keys, isList } = rowsIn(body, contentType, wanted)

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { createClient } from '@supabase/supabase-js'
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform, type PlatformSources } from '../../src/platform.js'
+import { processName } from '../../src/recordings/process.js'
 import { folderWith, type Until, writeInto } from '../command.js'
 import { type Files, projectWith } from './apps.js'
 
@@ -136,7 +137,7 @@ test('tables in a folder keep their rows, users of the state included, and are o
   expect((await second.client.from('notes').select('id')).data).toEqual([{ id: 1 }, { id: 2 }])
   await second.platform.reset()
   expect((await second.client.from('notes').select('id')).data).toHaveLength(2)
-  writeFileSync(path.join(dir, 'rows.pid'), String(process.ppid))
+  writeFileSync(path.join(dir, 'rows.pid'), processName(process.ppid))
   await expect(opened(dir, kept)).rejects.toThrow(
     /are open in another process \(\d+\)\. Stop it, or keep the tables in memory/,
   )

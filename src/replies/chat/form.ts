@@ -114,7 +114,6 @@ const chatConditions = {
   ),
 }
 
-/** Conditions on a chat completion request. */
 export type When = ConditionsIn<typeof chatConditions> & SharedWhen<When>
 
 /** Advice for a request field that was written as a condition: `request.seed`, as in templates, or `seed`. */
@@ -295,11 +294,9 @@ const replySchema = v.pipe(
   v.check(reply => isChoicesOrOne(reply), 'has choices, and next to them a field that belongs in a choice.'),
 )
 
-/** The reply of a rule, as its author writes it. */
 export type ReplyForm = v.InferOutput<typeof replySchema>
 export type ChoiceForm = v.InferOutput<typeof choice>
 
-/** A rule for chat completions. */
 export const chatRuleSchema = ruleForm({
   on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.'),
   ...ruleFields(whenSchema, replySchema),

@@ -93,7 +93,6 @@ export async function loadJudge(): Promise<void> {
   whyUnfit = (schema, value) => validatorOf(schema)(value, { firstOnly: true })[0]?.sentence
 }
 
-/** Whether a request asks for a certain format. */
 const asksForForm = ({ response_format: format }: ChatRequest) => format != null && format.type !== 'text'
 
 /** Returns a function to call when the log is written, or `undefined` if there is nothing to check. */
@@ -159,9 +158,7 @@ export function conditionsOn(when: unknown) {
   }
   const conditions = compileChatWhen(checked.value.when)
   return {
-    /** The conditions as written. */
     when: checked.value.when,
-    /** Whether an exchange meets them. */
     fit(exchange: Exchange): boolean {
       if (!exchange.endpoint?.callsModel) return false
       const request = findChat(exchange)

@@ -18,7 +18,6 @@ export interface ChatCircumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
   readonly scope?: string
-  /** The original request body. */
   readonly body?: Buffer | undefined
 }
 

@@ -26,7 +26,6 @@ import type { ChatInput } from './input.js'
 export interface ReadyChatReply extends ReadyReply<Generation> {
   /** Whether it has any content besides tool calls. */
   readonly hasContent: boolean
-  /** The tools that it calls. */
   readonly calls: readonly string[]
   /** Whether it suits every request: a model may always refuse or fail. */
   readonly suitsEveryRequest: boolean

@@ -18,7 +18,6 @@ export interface MatchInput {
   readonly isDemanding: boolean
 }
 
-/** One condition. */
 export interface Condition<I extends MatchInput = MatchInput> {
   holds(input: I): boolean
   /** Why it does not hold, without a full stop: `user does not contain "weather"`. Quotes the rule, never the request. */

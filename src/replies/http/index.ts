@@ -67,7 +67,6 @@ function createPathRules(parts: RuleSources) {
   }
 }
 
-/** The answers of rules for paths. */
 export type HttpReplies = ReturnType<typeof createHttpReplies>
 
 export function createHttpReplies(parts: RuleSources) {
@@ -141,7 +140,6 @@ function requestOf(tried: TriedRequest, rules: readonly HttpReadyRule[]): HttpRe
   }
 }
 
-/** A caller with access. */
 function callerWith([first]: readonly OwnPath[]): Caller {
   const { access = 'anyone' } = first ?? {}
   const [kind] = access === 'anyone' ? [] : access

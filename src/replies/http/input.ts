@@ -15,7 +15,6 @@ export class HttpInput implements MatchInput {
   readonly caller: Caller
   readonly scope: string
   readonly isDemanding = false
-  /** The segments of the path, decoded. */
   readonly steps: readonly string[]
   private parameters: URLSearchParams | undefined
 

@@ -6,14 +6,12 @@ import { isObject } from '../../core/json.js'
 import { type RpcParams, sessionVersions, targetOf } from '../../core/json-rpc.js'
 import { fingerprintOf } from '../fingerprint.js'
 
-/** A call and its caller. */
 export interface McpCall {
   readonly method: string
   readonly params: RpcParams
   readonly headers: Exchange['headers']
   readonly caller: Caller
   readonly scope: string
-  /** The path of the server. */
   readonly server: string
   /** The name that the client gives itself. */
   readonly client: string | undefined

@@ -56,7 +56,6 @@ const mcpConditions = {
   ),
 }
 
-/** Conditions on a call. */
 export type McpWhen = ConditionsIn<typeof mcpConditions> & SharedWhen<McpWhen>
 
 export const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
@@ -102,7 +101,6 @@ const logLine = closed({
   data: described(v.unknown(), 'The message: a string or any other value.'),
 })
 
-/** One question to the client. */
 const question = v.pipe(
   closed({
     elicitation: optional(object, 'Asks the user: message and requestedSchema, as in elicitation/create.'),
@@ -127,7 +125,6 @@ const protocolFaults = [
 ] as const
 export type ProtocolFault = (typeof protocolFaults)[number]
 
-/** The result fields of each method. */
 const resultFields: Readonly<Record<string, readonly string[]>> = {
   'tools/call': ['text', 'content', 'structuredContent', 'isError'],
   'resources/read': ['text', 'blob', 'file', 'mimeType', 'contents'],

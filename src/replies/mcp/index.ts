@@ -33,7 +33,6 @@ export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
 }
 
-/** An answer of a rule. */
 export interface McpRuleAnswer {
   readonly generation: McpGeneration
   /** The rule, and how often it has answered, so that the call can be resumed. */
@@ -44,7 +43,6 @@ export interface McpRuleAnswer {
 /** One line can contain several rules. */
 const titleAndPlace = ({ title, place }: ReadyRule) => `${title} ${place}`
 
-/** The replies of rules for MCP calls. */
 export type McpReplies = ReturnType<typeof createMcpReplies>
 
 /** The server itself answers, since rules know neither its resources nor the schemas of its tools. */
@@ -83,7 +81,6 @@ export function createMcpReplies(parts: Parts) {
       const rule = rulesFor(call.scope).find(rule => titleAndPlace(rule) === place)
       return rule && answerOf(rule, new McpInput(call), count)
     },
-    /** A sentence about the rule that came nearest. */
     nearest,
     /** The same; `undefined` if there are no rules for such calls. */
     whyNone: (call: McpCall) => (candidatesFor(call).length > 0 ? nearest(call) : undefined),

@@ -49,7 +49,6 @@ interface ObjectShape {
   /** In the order in which they are declared. */
   readonly keys: ReadonlySet<string>
   readonly required: ReadonlySet<string>
-  /** How many entries the object may have. */
   readonly least: number
   readonly most: number
 }
@@ -156,7 +155,6 @@ export function makeArray(layers: Layers, place: SchemaPlace, maker: ValueMaker)
 const prefixOf = ({ prefixItems, items }: SchemaObject): readonly NormalizedSchema[] =>
   prefixItems ?? (Array.isArray(items) ? (items as readonly NormalizedSchema[]) : [])
 
-/** All schemas for the item at this index. */
 function itemSchemas(layers: Layers, index: number, prefix: number): readonly NormalizedSchema[] {
   const hasItems = layers.some(({ items }) => items !== undefined)
   return layers.flatMap(layer => {

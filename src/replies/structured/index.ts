@@ -24,7 +24,6 @@ interface SampleInput {
  */
 export const sampled = async (input: SampleInput): Promise<readonly unknown[]> => (await loadSamples())(input)
 
-/** Loads the generator. */
 export const loadSamples = once(load)
 
 async function load() {

@@ -23,7 +23,6 @@ import {
   type ValueMaker,
 } from './schemas.js'
 
-/** The maximum number of candidates. */
 const CANDIDATES = 40
 
 /** The steps that one candidate may take, and all of them: about half a second's work. */
@@ -40,7 +39,6 @@ const MANY_STEPS = 4000
 /** Nothing is generated below this depth, which is close to the limit of the stack. */
 const DEEPEST = 500
 
-/** What to generate a value for. */
 export interface Wanted {
   readonly seed: number
   /** The name of the value; empty if it has none. */
@@ -130,7 +128,6 @@ function createMake(document: SchemaDocument, faker: Faker, hopeless: Set<Normal
   return make
 }
 
-/** The allowed values, if they are listed. */
 function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   const [only] = each(layers, layer => layer.const)
   if (only !== undefined) return [only]
@@ -146,7 +143,6 @@ function suggestions(layers: Layers): readonly JsonValue[] {
 const isEmpty = (value: JsonValue) =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
-/** One of these values that fits. */
 function choose(
   values: readonly JsonValue[],
   layers: Layers,

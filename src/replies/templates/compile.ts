@@ -67,7 +67,6 @@ type Compiler = ReturnType<typeof createCompiler>
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
 function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined) {
   const compiler = {
-    /** Whether a name means something in templates. */
     isFact: (name: string) => used.names.includes(name),
     part(part: unknown, path: Path, itemNames: ItemNames): Render {
       if (!hasTemplate(part)) return () => part

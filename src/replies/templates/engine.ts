@@ -36,7 +36,6 @@ interface Call {
 }
 type Handler = (this: Call, value: unknown, ...rest: unknown[]) => unknown
 
-/** The rounds of each rendering so far. */
 const rounds = new WeakMap<Context, number>()
 
 function countRound(context: Context): void {

@@ -4,7 +4,6 @@ import { didYouMean } from '../../check/suggest.js'
 import type { Faker } from '../templates.js'
 import { TemplateMistake, type TemplateValue } from './names.js'
 
-/** A function that a template uses. */
 export interface FakerFunction {
   readonly module: string
   readonly name: string

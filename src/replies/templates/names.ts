@@ -20,7 +20,6 @@ export interface TemplateValue {
   readonly token: Token
 }
 
-/** A mistake in a template. */
 export class TemplateMistake extends Error {
   constructor(
     message: string,

@@ -182,7 +182,6 @@ async function newHash(password: string, user: UserRow): Promise<string> {
 
 interface UserChange {
   readonly params: UserUpdate
-  /** The hash of the new password. */
   readonly password: string | undefined
   readonly back: LinkTarget
 }

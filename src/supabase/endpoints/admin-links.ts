@@ -98,9 +98,7 @@ interface Link {
   /** The actual type of the link. */
   readonly type: string
   readonly token: OneTimeTokenType
-  /** The changes to the user's row. */
   readonly changes: Partial<UserRow>
-  /** Where it is sent. */
   readonly address: string
 }
 

@@ -150,7 +150,6 @@ function adminParamsIn(exchange: Exchange): AdminParams {
   return withAddresses(params)
 }
 
-/** Creates a user with the service key. */
 export const createUser = forAdmin({
   at: 'POST /admin/users',
   async reply(backend, exchange) {

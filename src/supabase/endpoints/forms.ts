@@ -18,7 +18,6 @@ interface Values {
 
 type Fields = Readonly<Record<string, FieldKind>>
 
-/** The values of the fields. */
 export type Params<F extends Fields> = { readonly [K in keyof F]: Values[F[K]] }
 
 const empty = { string: '', object: {}, boolean: false } as const

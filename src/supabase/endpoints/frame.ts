@@ -23,7 +23,6 @@ interface UserDefinition extends Pick<Definition, 'at'> {
   reply(backend: Backend, exchange: Exchange, who: SignedIn): Answer
 }
 
-/** Makes an endpoint for the backend. */
 export type EndpointMaker = (backend: Backend) => AuthEndpoint
 
 export interface AuthEndpoint extends Endpoint {

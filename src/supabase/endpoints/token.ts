@@ -78,7 +78,6 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   return sessionReply(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
-/** Starts a session for the user with this password. */
 async function signInWith(backend: Backend, address: UserAddress, password: string): Promise<Grant> {
   const [user] = await backend.state.read(({ users }) => users.find(address))
   const storedHash = user?.encrypted_password ?? null
