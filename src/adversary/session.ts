@@ -178,18 +178,18 @@ const TOGETHER_MS = 100
 function servedAfterRevocation({ fault, hit, calls, later, before }: RunFacts): Evidence | undefined {
   const { user } = hit.session.used ?? {}
   if (user === undefined || !before || (fault.session !== 'revoked' && fault.session !== 'banned')) return undefined
-  const checksIn = (all: readonly ClientCall[]) =>
-    all.filter(call => isUserCheck(call) && call.session.used?.user === user && call.complete)
-  const checkBefore = ({ startMs }: ClientCall, all: readonly ClientCall[]) =>
-    checksIn(all).findLast(({ endMs }) => endMs <= startMs + CLOCK_MS && startMs - endMs <= RIGHT_AFTER_MS)
+  const isCheck = (call: ClientCall) => isUserCheck(call) && call.session.used?.user === user && call.complete
+  const [checks, checksBefore] = [calls.filter(isCheck), before.filter(isCheck)]
+  if (checks.some(({ startMs, status }) => status === 200 && startMs >= hit.startMs)) return undefined
+  const lastBefore = ({ startMs }: ClientCall, all: readonly ClientCall[]) =>
+    all.findLast(({ endMs }) => endMs <= startMs + CLOCK_MS && startMs - endMs <= RIGHT_AFTER_MS)
   const isAsking = ({ startMs }: ClientCall) =>
-    checksIn(calls).some(check => check.startMs <= startMs + TOGETHER_MS && check.endMs > startMs + CLOCK_MS)
+    checks.some(check => check.startMs <= startMs + TOGETHER_MS && check.endMs > startMs + CLOCK_MS)
   for (const call of [hit, ...later]) {
-    const check = checkBefore(call, calls)
+    const check = lastBefore(call, checks)
     const twins = before.filter(({ key }) => key === call.key)
-    const isUsuallyChecked = twins.length > 0 && twins.every(twin => checkBefore(twin, before)?.status === 200)
-    const isSignedInAgain = checksIn(calls).some(({ startMs, status }) => status === 200 && startMs >= hit.startMs)
-    if (isForUser(call, user) && check && hasFailed(check) && isUsuallyChecked && !isAsking(call) && !isSignedInAgain)
+    const isUsuallyChecked = twins.length > 0 && twins.every(twin => lastBefore(twin, checksBefore)?.status === 200)
+    if (isForUser(call, user) && check && hasFailed(check) && isUsuallyChecked && !isAsking(call))
       return {
         sentence: `The app asked whether the session still exists, and got a ${check.status}. It then sent ${call.title} for the same user with a key of its own, as it does for a session that exists.`,
         calls: [hit, check, call],

@@ -189,3 +189,6 @@ export function retryWaitMs(status: number, retryAfter: string | undefined, atte
   const waitMs = Number.isNaN(asked) ? USUAL_WAIT_MS : Math.max(0, asked)
   return waitMs <= LONGEST_WAIT_MS ? waitMs : undefined
 }
+
+/** The token of an Authorization header with the scheme Bearer, in any case; empty if there is none. */
+export const bearerTokenIn = (authorization = ''): string => /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''

@@ -1,6 +1,6 @@
 /** Which session of Supabase Auth a request belongs to, and which tokens it used or got, without the tokens. */
 import type { Exchange } from '../core/exchange.js'
-import { headerIn, replyBytes } from '../core/http.js'
+import { bearerTokenIn, headerIn, replyBytes } from '../core/http.js'
 import { isObject, jsonOf, unverifiedFields } from '../core/json.js'
 import { AUTH, isAuth } from '../core/paths.js'
 import { digestOf } from '../core/secrets.js'
@@ -35,8 +35,8 @@ function grantIn({ path, outcome }: Exchange) {
 
 /** `undefined` for a request without a session. */
 export function sessionOf(exchange: Exchange) {
-  const { path, authorization = '', body } = exchange
-  const used = tokenFacts(authorization.replace(/^bearer +/i, ''))
+  const { path, authorization, body } = exchange
+  const used = tokenFacts(bearerTokenIn(authorization))
   const params = path === `${AUTH}/token` && body ? jsonOf(body) : undefined
   const refreshToken = isObject(params) ? textIn(params.refresh_token) : undefined
   const granted = grantIn(exchange)

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { PlatformError } from '../core/errors.js'
 import type { Caller, Endpoint } from '../core/exchange.js'
+import { bearerTokenIn } from '../core/http.js'
 import { isSameSecret } from '../core/secrets.js'
 import type { ApiKeys, ValidCredential } from './api-keys.js'
 import {
@@ -153,8 +154,7 @@ export interface ControlKeys {
 
 /** Whether the Authorization header contains the control token. Takes constant time. */
 export function hasControlToken(authorization: string | undefined, token: string): boolean {
-  const [, bearerToken = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
-  return token !== '' && isSameSecret(bearerToken, token)
+  return token !== '' && isSameSecret(bearerTokenIn(authorization), token)
 }
 
 /**

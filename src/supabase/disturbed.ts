@@ -2,6 +2,7 @@
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { SessionFault } from '../core/fault.js'
+import { bearerTokenIn } from '../core/http.js'
 import { isObject, jsonOf, unverifiedFields } from '../core/json.js'
 import type { Backend } from './backend.js'
 import { proveAddress } from './codes.js'
@@ -14,7 +15,7 @@ import { TokenRefusal } from './tokens.js'
 export async function disturbSession(backend: Backend, exchange: Exchange, what: SessionFault): Promise<boolean> {
   if (what === 'refresh-used') return useRefreshToken(backend, exchange)
   if (what === 'link-used') return openLink(backend, exchange)
-  const token = /^bearer +(\S+) *$/i.exec(exchange.authorization ?? '')?.[1] ?? ''
+  const token = bearerTokenIn(exchange.authorization)
   const holder = await holderOf(backend, token)
   if (!holder) return false
   await disturb(backend, { ...holder, token }, what)
