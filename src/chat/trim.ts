@@ -171,7 +171,7 @@ export class TokenCount {
   }
 }
 
-export const MOST_ANSWER_BYTES = 33_554_432
+const MOST_ANSWER_BYTES = 33_554_432
 
 const TOKEN_CHARACTERS = 4
 /** The size of the framing of a token in a stream, and of its entry in logprobs. */

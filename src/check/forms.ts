@@ -3,6 +3,9 @@ import * as v from 'valibot'
 import { AN_OBJECT, isMissing, oneOfWords, range } from './check.js'
 import { didYouMean } from './suggest.js'
 
+/** More names than these are no help in a sentence. */
+const LONGEST_LIST = 8
+
 /** The message about an unknown key. */
 export const NOT_KNOWN = 'is not known here.'
 
@@ -19,7 +22,8 @@ export function closed<const E extends v.ObjectEntries>(
   // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
   const refusing = (unknown: readonly string[]): v.GenericSchema => {
     const refused = unknown.map(key => {
-      const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
+      const all = known.length > LONGEST_LIST ? '' : ` Known: ${known.join(', ')}.`
+      const near = advice(key) ?? (didYouMean(key, known) || all)
       return [key, v.never(`${NOT_KNOWN}${near}`)] as const
     })
     return v.object({ ...entries, ...Object.fromEntries(refused) }, wordsFor(entries))

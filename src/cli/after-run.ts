@@ -51,7 +51,6 @@ function adviceOn({ isPruning, isWhole }: Pick<EndedRun, 'isPruning' | 'isWhole'
 }
 
 async function forgetPrompts({ loaded }: Platform, gone: readonly string[]): Promise<void> {
-  if (!loaded.config.recordings.prompts) return
   const { forgetTests } = await import('./recordings.js')
   await forgetTests(loaded, gone)
 }

@@ -80,6 +80,7 @@ async function commandLineOf(argv: readonly string[], listed: ListedCommand, fla
   const values = Object.entries(flags).map(([name, flag]) => [name, flag.parse(flagTexts.get(name), name)] as const)
   return {
     name,
+    word: words[0] ?? name,
     args,
     child: hasChild ? afterTerminator : [],
     overrides: overridesOf(flagTexts, flags),

@@ -149,6 +149,8 @@ export const runFlags = {
 export interface CommandLine<F extends Flags = {}> {
   /** `recordings scan`. */
   readonly name: string
+  /** The word by which it was called: `dev`, `start`, `record`. */
+  readonly word: string
   /** The words after the name, without flags. */
   readonly args: readonly string[]
   /** The command that `standin exec` runs: everything after `--`. */

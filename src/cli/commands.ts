@@ -31,9 +31,7 @@ const replies: Load = async () => (await import('./replies.js')).replyCommands
 /** To add a command, add an entry here and its file. */
 const commandTable: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
   'Start Standin': [
-    ['[dev]', 'Start the platform; also standin start', dev],
-    ['record', 'Start in mode record: forward to the live platform and record answers', dev],
-    ['replay', 'Start in mode replay: answer from recordings', dev],
+    ['[dev|record|replay]', 'Start the platform; record and replay start it in this mode', dev],
     ['init', 'Write a configuration, a rule and scripts for this project', init],
     ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
     ['receipt FILE…', 'Join what exec --receipt wrote in several parts of a run, and judge it', receipt],
@@ -45,8 +43,7 @@ const commandTable: Readonly<Record<string, readonly (readonly [usage: string, d
   ],
   Recordings: [
     ['recordings prune', 'Remove recordings that are unused, errors, incomplete, broken or old', recordings],
-    ['recordings repair', "Take out conflict markers, and write today's form", recordings],
-    ['recordings prompts', 'Write what recordings tell the model into prompts.yaml, for review', recordings],
+    ['recordings repair', "Take out conflict markers, and write today's form and prompts.yaml", recordings],
     ['recordings accept', 'Adopt the requests of a run with --on-miss nearest, offline', accept],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', recordings],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
@@ -80,6 +77,8 @@ const byName = new Map(commands.map(command => [command.name, command]))
 /** What people also type, for which command. */
 export const otherNames: ReadonlyMap<string, string> = new Map([
   ['start', 'dev'],
+  ['record', 'dev'],
+  ['replay', 'dev'],
   ['replies check', 'config check'],
 ])
 

@@ -1,10 +1,7 @@
-/**
- * `standin dev`, `record` and `replay`: starts a platform, prints its address, logs its requests, and stops on a
- * signal.
- */
+/** `standin dev`, also as `record` or `replay`: starts a platform, prints its address, logs its requests, and stops on a signal. */
 import module from 'node:module'
 import path from 'node:path'
-import { type Problem, ProblemsError, problemInWords } from '../check/problem.js'
+import { type Problem, ProblemsError, problemInWords, UsageError } from '../check/problem.js'
 import { PlatformError } from '../core/errors.js'
 import { configFileNames, replyFilesOf } from '../platform/config/load.js'
 import { changedOptions } from '../platform/config/print.js'
@@ -41,27 +38,20 @@ const dev = command({
     ['standin --port 0 --json', 'start on any free port; the first line says which, for scripts'],
   ],
   isServer: true,
-  run: start,
+  run(line) {
+    const { word: mode, flags, overrides } = line
+    if (mode !== 'record' && mode !== 'replay') return start(line)
+    if (flags.mode !== undefined) throw new UsageError(`standin ${mode} sets the mode: leave --mode out.`)
+    const origin = `standin ${mode}`
+    const modeOptions = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
+    return start({ ...line, overrides: [...overrides, ...modeOptions] })
+  },
 })
 
-const { mode: _mode, ...flagsWithoutMode } = runFlags
-
-/** The command `standin record` or `standin replay`, which sets the mode of its name. */
-const commandForMode = (mode: string) =>
-  command({
-    flags: flagsWithoutMode,
-    isServer: true,
-    run(line) {
-      const origin = `standin ${mode}`
-      const modeOptions = Object.entries({ mode, modes: {} }).map(([name, value]) => ({ path: [name], value, origin }))
-      return start({ ...line, overrides: [...line.overrides, ...modeOptions] })
-    },
-  })
-
-export const devCommands = { dev, record: commandForMode('record'), replay: commandForMode('replay') }
+export const devCommands = { dev }
 
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
-async function start(line: CommandLine<typeof flagsWithoutMode>): Promise<undefined> {
+async function start(line: CommandLine<typeof runFlags>): Promise<undefined> {
   const { flags } = line
   const log = await createEventLog(flags, process.stdout)
   const printError = (error: unknown) => {

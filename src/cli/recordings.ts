@@ -1,11 +1,11 @@
-/** `standin recordings prune`, `repair`, `scan` and `prompts`: removes recordings that are no longer needed, repairs damaged ones, finds secrets in them, and lists their prompts for review. */
+/** `standin recordings prune`, `repair` and `scan`: removes recordings that are no longer needed, repairs damaged ones and the list of their prompts, and finds secrets in them. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { tokenizerNamed } from '../chat/tokens/index.js'
 import { type Problem, ProblemsError, problemInWords, StartError, UsageError, unreadable } from '../check/problem.js'
 import { mapInParallel } from '../core/work.js'
 import { type LoadedConfig, redactionRules } from '../platform/config/load.js'
-import { promptsFileOf, writePrompts } from '../prompts/index.js'
+import { hasPrompts, writePrompts } from '../prompts/index.js'
 import {
   Folder,
   ignoreFrom,
@@ -77,8 +77,7 @@ export const forgetTests = ({ config, dir }: LoadedConfig, gone: readonly string
   forgetTestsIn(new Folder(path.resolve(dir, config.recordings.dir)), gone, config)
 
 async function forgetTestsIn(folder: Folder, gone: readonly string[], config: LoadedConfig['config']): Promise<void> {
-  const hasFile = await stat(promptsFileOf(folder)).catch(() => undefined)
-  if (!hasFile || gone.length === 0) return
+  if (!hasPrompts(folder) || gone.length === 0) return
   const tokenizer = await tokenizerNamed(config.tokenizer)
   await writePrompts({ folder, ignore: ignoreFrom(config.recordings.ignore), tokenizer, tests: new Map(), gone })
 }
@@ -198,42 +197,48 @@ function recordingOf(file: string, folder: Folder): Recording | undefined {
   return recording && !isProblem(recording) ? recording : undefined
 }
 
-const prompts = command({
-  flags: folderFlags,
-  async run(line) {
-    const { config, folder, ignore } = openRecordings(line)
-    const tokenizer = await tokenizerNamed(config.tokenizer)
-    const parts = { folder, ignore, tokenizer, tests: new Map(), isFromRecordings: true }
-    const { file, prompts, hasChanged } = await writePrompts(parts).catch(error => {
-      throw error instanceof ProblemsError
-        ? error
-        : new StartError(`prompts.yaml was not written (${error.code ?? error}).`)
-    })
-    const count = pluralize(Object.keys(prompts.definitions).length, 'definition')
-    return { data: { file, hasChanged, ...prompts }, text: `${file} has ${count}${hasChanged ? '' : ', as before'}.\n` }
-  },
-})
-
 const repair = command({
-  flags: { ...folderFlags, 'dry-run': toggle('Only print what would be repaired') },
-  run(line) {
-    const isDry = line.flags['dry-run']
-    const { folder, ignore } = openRecordings(line)
+  flags: {
+    ...folderFlags,
+    prompts: toggle('Also begin prompts.yaml beside the folder, which each run then keeps up to date'),
+    'dry-run': toggle('Only print what would be repaired'),
+  },
+  async run(line) {
+    const { 'dry-run': isDry, prompts: isBegun } = line.flags
+    const { config, folder, ignore } = openRecordings(line)
     const { repaired, problems } = repairFolder(folder, ignore, isDry)
+    const prompts = isBegun || hasPrompts(folder) ? await promptsAnew({ folder, ignore, isDry }, config) : undefined
     const lines = repaired.map(
       ({ file, what, to }) => `${file}: ${what}${to === undefined || to === file ? '' : ` → ${to}`}`,
     )
-    const end = `${pluralize(repaired.length, 'file')} ${isDry ? 'would be repaired' : 'repaired'}.`
+    if (prompts?.hasChanged)
+      lines.push(`${prompts.file}: written anew, ${pluralize(prompts.definitions, 'definition')}`)
+    const count = repaired.length + (prompts?.hasChanged ? 1 : 0)
+    const end = `${pluralize(count, 'file')} ${isDry ? 'would be repaired' : 'repaired'}.`
     for (const problem of problems) console.error(printable(problemInWords(problem)))
     if (problems.length > 0) process.exitCode = 1
-    const data = { dryRun: isDry, repaired, problems }
+    const data = { dryRun: isDry, repaired, problems, ...(prompts && { prompts }) }
     return { data, text: `${[...listedFiles(lines).map(text => text.trim()), end].map(printable).join('\n')}\n` }
   },
 })
+
+/** Writes the file of prompts from the recordings. */
+async function promptsAnew(
+  parts: Pick<Parameters<typeof writePrompts>[0], 'folder' | 'ignore' | 'isDry'>,
+  config: LoadedConfig['config'],
+) {
+  const tokenizer = await tokenizerNamed(config.tokenizer)
+  const written = writePrompts({ ...parts, tokenizer, tests: new Map(), isFromRecordings: true }).catch(error => {
+    throw error instanceof ProblemsError
+      ? error
+      : new StartError(`prompts.yaml was not written (${error.code ?? error}).`)
+  })
+  const { file, prompts, hasChanged } = await written
+  return { file, hasChanged, definitions: Object.keys(prompts.definitions).length }
+}
 
 export const recordingsCommands = {
   'recordings prune': prune,
   'recordings repair': repair,
   'recordings scan': scan,
-  'recordings prompts': prompts,
 }

@@ -32,7 +32,7 @@ import { validated } from './local.js'
 export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
 
 /** The size limit of request bodies. Most are much smaller. */
-export const BODY_LIMIT_BYTES = 65_536
+const BODY_LIMIT_BYTES = 65_536
 
 export function createOperationsRouter(operations: Operations, admit: Admit): Router {
   const router = Router()

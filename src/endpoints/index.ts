@@ -1,6 +1,6 @@
 /** The documented endpoints, a record each, and how a request finds its endpoint. */
-import type * as v from 'valibot'
-import { group, option } from '../check/forms.js'
+import * as v from 'valibot'
+import { described, map, word } from '../check/forms.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import {
   type Access,
@@ -36,31 +36,24 @@ const modelPaths = documentedEndpoints.flatMap(({ callsModel, path }) =>
 /** Whether requests to this path are chats. */
 export const asksForChat = (path: string): boolean => modelPaths.some(end => path.endsWith(end))
 
-type Names = (typeof records)[number]['name']
+const names = records.map(one => one.name)
 
-const accessOption = ({ method, path, access: initial }: DocumentedEndpoint) =>
-  option(
-    access,
-    initial as v.InferInput<typeof access>,
-    `Who may ${method} ${path}: anyone, or a list of ${credentialKinds.join(', ')}.`,
-  )
-
-export const accessOptions = group(
-  Object.fromEntries(records.map(one => [one.name, accessOption(one)])) as Record<
-    Names,
-    ReturnType<typeof accessOption>
-  >,
-  'Which kinds of credential each endpoint accepts.',
+export const accessOption = v.nullish(
+  described(
+    map(word(names as unknown as readonly [string, ...string[]]), access, 'a map from endpoints to who may call them'),
+    `Who may call an endpoint (${names.join(', ')}), where that is not as usual: anyone, or a list of ${credentialKinds.join(', ')}, such as { chat: anyone, health: [apiKey] }.`,
+  ),
+  {},
 )
 
 interface EndpointParts extends ChatParts {
   readonly version: string
   readonly models: readonly Model[]
-  readonly access: Readonly<Record<Names, Access>>
+  readonly access: Readonly<Record<string, Access>>
 }
 
 export function createEndpoints({ access, ...parts }: EndpointParts): readonly Endpoint[] {
-  const endpoints = records.map(one => ({ ...one, access: access[one.name] }))
+  const endpoints = records.map(one => ({ ...one, access: access[one.name] ?? one.access }))
   return endpoints.map(endpoint => ({
     ...endpoint,
     takesBody: endpoint.method === 'POST',

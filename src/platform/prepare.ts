@@ -130,9 +130,8 @@ async function tablesOf(loaded: LoadedConfig, { warn, file }: Options): Promise<
 
 /** Most configurations have no hook, so its code is loaded on demand, too. */
 async function createHookFor(loaded: LoadedConfig): Promise<AccessTokenHook | undefined> {
-  const { url, claims } = loaded.config.auth.hooks.customAccessToken
-  const isUsed = url !== '' || Object.keys(claims).length > 0
-  return isUsed ? (await import('../supabase/hook.js')).accessTokenHookOf(loaded) : undefined
+  const isEmpty = Object.keys(loaded.config.auth.hooks.customAccessToken).length === 0
+  return isEmpty ? undefined : (await import('../supabase/hook.js')).accessTokenHookOf(loaded)
 }
 
 /** Reads the rules from files, from code, and from the configuration of MCP servers. */

@@ -22,14 +22,16 @@ import {
   yamlText,
 } from '../recordings/index.js'
 import { addUses, chatCallIn, type Definition, idOf, noUses, type Uses } from './calls.js'
+import { FIRST_WORDS, promptsFileOf } from './place.js'
 
-const HEADING = `# What each test tells the model: messages of the system, tools, schemas and parameters, with the number of calls.
+const HEADING = `${FIRST_WORDS}: messages of the system, tools, schemas and parameters, with the number of calls.
 # Standin writes this file. Review its changes, and do not edit it.
 `
 
 /** The entry for requests of no test: it has all recordings of no test, so that a part of a run does not change it. */
 const NO_TEST = 'no test'
 const CALLS = 'calls'
+const NOT_OURS = 'is not a file of Standin, which writes one here: move it.'
 
 const definition = closed({
   tokens: v.optional(wholeNumber),
@@ -52,11 +54,10 @@ interface PromptsToWrite {
   readonly hasNobodys?: boolean
   /** Whether all of it is made of the recordings, also if the file is damaged. */
   readonly isFromRecordings?: boolean
+  /** Whether nothing is written. */
+  readonly isDry?: boolean
   readonly gone?: readonly string[]
 }
-
-/** The path of the file: beside the folder of recordings. */
-export const promptsFileOf = ({ dir }: Pick<Folder, 'dir'>) => path.join(path.dirname(dir), 'prompts.yaml')
 
 /**
  * Writes the prompts of these tests into the file, and returns what the file has then, and whether it has changed.
@@ -66,10 +67,12 @@ export async function writePrompts(parts: PromptsToWrite) {
   const file = promptsFileOf(parts.folder)
   return whileLocked(`${file}.lock`, async () => {
     const before = textBefore(file)
+    if (before?.includes(FIRST_WORDS) === false)
+      throw new ProblemsError([{ origin: displayPath(file), sentence: NOT_OURS }])
     const prompts = changedPrompts(before === undefined ? nothing : promptsIn(before, file, parts), parts)
     // Blank lines between definitions, so that Git can merge a changed text with an added one.
     const written = `${HEADING}${yamlText(prompts, '', prompts.definitions)}\n`
-    if (written !== before) replaceFile(file, written)
+    if (written !== before && !parts.isDry) replaceFile(file, written)
     return { file: displayPath(file), prompts, hasChanged: written !== before }
   })
 }
@@ -220,7 +223,7 @@ function promptsIn(text: string, file: string, { isFromRecordings }: PromptsToWr
     sentence,
   }))
   if (isFromRecordings) return nothing
-  const advice = ' Write it again: standin recordings prompts.'
+  const advice = ' Write it again: standin recordings repair.'
   throw new ProblemsError((mistakes ?? problems).map(one => ({ ...one, sentence: one.sentence + advice })))
 }
 

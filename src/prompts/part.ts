@@ -7,6 +7,7 @@ import type { IsFromBeforeReset } from '../core/scope.js'
 import type { RecordingOptions } from '../recordings/options.js'
 import type { Redact } from '../redact/index.js'
 import type { Sent, Uses } from './index.js'
+import { hasPrompts } from './place.js'
 
 interface PromptsParts {
   readonly journal: {
@@ -71,17 +72,18 @@ export function createPromptsPart({ journal, warn }: PromptsParts, current: () =
 
 type Settings = NonNullable<Awaited<ReturnType<typeof settingsOf>>>
 
-/** `undefined` if the configuration has neither a budget nor the file of prompts. */
+/** `undefined` if there is neither a budget nor a file of prompts. */
 async function settingsOf({ loaded: { config, dir }, redact }: ConfiguredPrompts) {
-  const { prompts, budget, ...recordings } = config.recordings
-  if (!prompts && budget.promptTokens === 0 && budget.calls === 0) return undefined
+  const { budget, ...recordings } = config.recordings
+  const isWritten = hasPrompts({ dir: path.resolve(dir, recordings.dir) })
+  if (!isWritten && budget.promptTokens === 0 && budget.calls === 0) return undefined
   const tokenizer = await tokenizerNamed(config.tokenizer)
   const { Folder, ignoreFrom, testNameOf } = await import('../recordings/index.js')
   const { addToSent, addUses, chatCallReader, noUses, overBudget, writePrompts } = await import('./index.js')
   const ignore = ignoreFrom(recordings.ignore)
   const folder = new Folder(path.resolve(dir, recordings.dir))
   return {
-    isWritten: prompts,
+    isWritten,
     callOf: chatCallReader(redact, ignore, tokenizer),
     testOf: (exchange: Exchange) => testNameOf(exchange, folder.dir),
     addToSent,

@@ -4,7 +4,6 @@
 import * as v from 'valibot'
 import { isExpression } from '../check/expressions.js'
 import {
-  boolean,
   closed,
   filled,
   group,
@@ -95,11 +94,6 @@ export const recordingOptions = group(
       listOrText(ignored, 'paths, names and expressions'),
       [],
       'Parts to ignore when requests are compared: dates, times, uuids, ids, paths, toolResults, fields such as metadata.requestId, expressions such as /run \\d+/.',
-    ),
-    prompts: option(
-      boolean,
-      false,
-      'Writes prompts.yaml beside the folder after a run: what each test tells the model, for review.',
     ),
     budget: group(
       {

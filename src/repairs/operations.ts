@@ -92,13 +92,13 @@ export const repairOperations = ({ repairs, sinceSave }: RepairParts) => ({
     run: () => sinceSave.changed(),
   }),
   listRepairs: operation({
-    at: 'GET /exchanges/{id}/repairs',
+    at: 'GET /journal/{id}/repairs',
     does: 'Lists what can be done so that the request of an exchange gets another answer, or why it cannot.',
     returns: dataOf(offer),
     run: async ({ id }) => ({ data: await repairs.offers(id) }),
   }),
   repair: operation({
-    at: 'POST /exchanges/{id}/repairs',
+    at: 'POST /journal/{id}/repairs',
     does: 'Does one of these, and says what really happened. It applies from the next request on, until it is taken back or everything is reset.',
     body: wish,
     bodyReading: { bytes: 4_194_304 },

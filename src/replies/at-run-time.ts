@@ -33,7 +33,7 @@ interface RuleSelection {
 const NO_SCOPE = ''
 
 /** The limit for all scopes together. More rules mean that a client adds them and never removes any. */
-export const MOST_ADDED = 10_000
+const MOST_ADDED = 10_000
 
 interface RunTimeSettings {
   /** The limit for all scopes together. */

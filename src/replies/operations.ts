@@ -34,7 +34,7 @@ import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 export type { Draft } from './draft.js'
 
 /** Rules may contain long texts. */
-export const RULES_LIMIT_BYTES = 4_194_304
+const RULES_LIMIT_BYTES = 4_194_304
 
 const listedFields = {
   /** The id for removing it; `null` unless it was added at run time. */

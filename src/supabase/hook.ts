@@ -13,14 +13,11 @@ import { withDeadline } from '../core/work.js'
 import { hasTemplate, loadTemplates, TemplateError } from '../replies/index.js'
 import type { AccessTokenHook, TokenToSign } from './backend.js'
 import { clientFor } from './callers.js'
+import type { authOptions } from './options.js'
 import type { Payload } from './tokens.js'
 import { userJson } from './users.js'
 
-export interface HookSettings {
-  readonly claims: Payload
-  readonly url: string
-  readonly secret: string
-}
+type Settings = v.InferOutput<typeof authOptions>['hooks']['customAccessToken']
 
 const NAME = 'auth.hooks.customAccessToken'
 const at = NAME.split('.')
@@ -30,15 +27,15 @@ export async function accessTokenHookOf({
   config,
   placeOf,
 }: Pick<
-  Loaded<{ readonly auth: { readonly hooks: { readonly customAccessToken: HookSettings } } }>,
+  Loaded<{ readonly auth: { readonly hooks: { readonly customAccessToken: Settings } } }>,
   'config' | 'placeOf'
 >): Promise<AccessTokenHook | undefined> {
   const settings = config.auth.hooks.customAccessToken
-  if (settings.url !== '') {
+  if ('url' in settings && settings.url !== '') {
     const hook = { ...settings, loadClient: clientFor(settings.url) }
     return async token => checkedClaims(await askHook(hook, token), token.claims)
   }
-  if (Object.keys(settings.claims).length === 0) return undefined
+  if (!('claims' in settings) || Object.keys(settings.claims).length === 0) return undefined
   const render = await claimsRenderer(settings.claims, placeOf)
   return async token => checkedClaims({ ...token.claims, ...render(token) }, token.claims)
 }
@@ -120,7 +117,7 @@ async function askHook(hook: Hook, { user, claims, method, ipAddress }: TokenToS
   }
 }
 
-interface Hook extends HookSettings {
+interface Hook extends Extract<Settings, { url: string }> {
   readonly loadClient: ReturnType<typeof clientFor>
 }
 

@@ -8,6 +8,7 @@ import {
   boolean,
   closed,
   credential,
+  described,
   different,
   filled,
   group,
@@ -27,6 +28,7 @@ import {
   where,
   word,
 } from '../check/forms.js'
+import { isObject } from '../core/json.js'
 import {
   developmentApiKey,
   developmentPublishableKey,
@@ -78,31 +80,17 @@ const isHookSecret = (written: string) =>
   })
 const hookSecret = 'v1,whsec_ and 24 to 64 bytes in base64; several are separated by |'
 
-const hookOptions = group(
-  {
-    customAccessToken: group(
-      {
-        claims: option(
-          claimTemplates,
-          {},
-          "Claims to add to user tokens, such as { org: '{{ user.app_metadata.org }}' }. Templates can use user, claims and authentication_method.",
-        ),
-        url: option(
-          v.union([v.literal(''), httpUrl], anAddress),
-          '',
-          'The hook, which gets the claims of each user token by POST and answers with those to sign; instead of claims.',
-        ),
-        secret: option(
-          secret(v.pipe(text, v.check(isHookSecret, hookSecret))),
-          '',
-          'Signs the requests to url: v1,whsec_ and a key in base64, as in Supabase. Empty means unsigned.',
-        ),
-      },
-      'Changes the claims of user tokens before they are signed, as the custom access token hook of Supabase Auth.',
-    ),
-  },
-  'Hooks of the auth backend.',
+const url = v.union([v.literal(''), httpUrl], anAddress)
+const hookSecrets = v.optional(secret(v.pipe(text, v.check(isHookSecret, hookSecret))), '')
+const httpHook = closed({ url, secret: hookSecrets }, key => (key === 'claims' ? ' Keep claims or url.' : undefined))
+const hook = oneForm([closed({ claims: v.optional(claimTemplates, {}) }), httpHook], written =>
+  Number(isObject(written) && ('url' in written || 'secret' in written)),
 )
+const customAccessToken = described(
+  hook,
+  "Changes the claims of user tokens before they are signed, as the hook of Supabase Auth: { claims: { org: '{{ user.app_metadata.org }}' } }, with templates of user, claims and authentication_method, or the { url, secret } of your hook, which gets the claims by POST and answers with those to sign.",
+)
+const hookOptions = group({ customAccessToken: v.nullish(customAccessToken, {}) }, 'Hooks of the auth backend.')
 
 export const authOptions = group(
   {

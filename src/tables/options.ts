@@ -12,7 +12,7 @@ export const tableOptions = group(
     migrations: option(
       text,
       'supabase/migrations',
-      'Folder with the SQL migrations of your Supabase project. If it is there, /rest/v1 answers from its tables. Empty switches them off.',
+      'Folder with the SQL migrations of your Supabase project. If it is there, /rest/v1 answers from its tables, of the schemas in config.toml beside it (api.schemas). Empty switches them off.',
     ),
     seed: option(
       v.union([text, list(filled, 'files')], 'a file, or a list of files'),
@@ -23,11 +23,6 @@ export const tableOptions = group(
       database,
       'state',
       'Where the tables are: memory, file:PATH (a folder) or postgres://… (a server). By default in memory if state is memory, otherwise in file:.standin/tables.',
-    ),
-    schemas: option(
-      v.pipe(list(filled, 'schemas'), v.nonEmpty('a list with at least one schema')),
-      ['public', 'graphql_public'],
-      'The schemas that clients may use, the default one first, as api.schemas in config.toml.',
     ),
   },
   'Tables for supabase-js, on the engine of PostgreSQL.',

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type * as v from 'valibot'
-import type { Loaded } from '../check/problem.js'
+import { type Loaded, readText } from '../check/problem.js'
 import type { TablesSource } from './cluster.js'
 import { pgliteIn } from './engine.js'
 import { readAppSql } from './migrations.js'
@@ -25,7 +25,7 @@ export async function readTables(
   warn: (sentence: string) => void,
 ): Promise<PreparedTables | undefined> {
   const { config, dir, originOf } = loaded
-  const { migrations, seed, database, schemas } = config.tables
+  const { migrations, seed, database } = config.tables
   if (config.auth.mode === 'proxy') {
     if (originOf(['tables', 'migrations']) !== 'default')
       warn('tables have no effect with auth.mode proxy: the rows are where the users are.')
@@ -43,9 +43,20 @@ export async function readTables(
   const app = readAppSql({ dir, migrations, seeds })
   for (const sentence of app.warnings) warn(sentence)
   const inMemory = config.state === 'memory'
-  const files = [migrations, ...app.migrations.map(({ name }) => name), ...seeds].map(file => path.resolve(dir, file))
+  const project = path.resolve(dir, migrations, '../config.toml')
+  const schemas = schemasIn(existsSync(project) ? readText(project, project) : '')
+  const files = [migrations, project, ...app.migrations.map(({ name }) => name), ...seeds].map(file =>
+    path.resolve(dir, file),
+  )
   return {
     ...{ dir, app, schemas, isOwn: inMemory, files },
     database: database !== 'state' ? database : inMemory ? 'memory' : 'file:.standin/tables',
   }
+}
+
+/** The schemas that clients may use, the default one first: `api.schemas` of a config.toml, or what `supabase init` writes there. */
+function schemasIn(toml: string): readonly string[] {
+  const api = toml.split(/^\s*\[/m).find(table => table.startsWith('api]')) ?? ''
+  const [, list = '"public", "graphql_public"'] = /^\s*schemas\s*=\s*\[([^\]]+)\]/m.exec(api) ?? []
+  return [...list.matchAll(/["']([^"']+)["']/g)].map(([, name = '']) => name)
 }

@@ -22,11 +22,8 @@ test('standin record says what is missing, under its own name', async () => {
 })
 
 test.each([
-  [
-    ['replay', '--mode', 'proxy'],
-    'The flag --mode belongs to standin dev, standin exec, standin config check and standin config print. See standin replay --help.\n',
-  ],
-  [['record', 'all'], `${takesNoMore('record', 'all')} See standin record --help.\n`],
+  [['replay', '--mode', 'proxy'], 'standin replay sets the mode: leave --mode out. See standin --help.\n'],
+  [['record', 'all'], `${takesNoMore('dev', 'all')} See standin --help.\n`],
   [['recrod'], `${notACommand('"recrod"')}${didYouMean('record')} See standin --help.\n`],
   [['replya'], `${notACommand('"replya"')}${didYouMean('replay')} See standin --help.\n`],
 ])('%j is refused in a sentence', async (args, stderr) => {

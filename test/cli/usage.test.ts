@@ -26,7 +26,7 @@ test.each([
   [['recordings', '--help'], /recordings prune[\s\S]*standin COMMAND --help/, /standin ready|^Flags/m],
   [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
   [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free port\)/, /--role/],
-  [['record', '--help'], /--upstream URL/, /--mode MODE/],
+  [['record', '--help'], /--upstream URL/, /--expired/],
 ])('the help of %j shows what belongs to it and nothing else', async (args, own, foreign) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -207,8 +207,8 @@ test('a schema that no value fits causes an error that says so', async () => {
   })
 })
 
-test('the example in docs/openapi.md answers as the page says', async () => {
-  const page = readFileSync(new URL('../../docs/openapi.md', import.meta.url), 'utf8')
+test('the example in docs/own-endpoints.md answers as the page says', async () => {
+  const page = readFileSync(new URL('../../docs/own-endpoints.md', import.meta.url), 'utf8')
   const [, , document = ''] = page.split(/^```yaml\n(?=openapi)/m)
   const platform = await platformFor(document.split('```', 1)[0])
   const projects = (options?: Parameters<typeof platform.ask>[1]) => platform.ask('/builder/projects', options)

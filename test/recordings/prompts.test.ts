@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
@@ -34,11 +34,15 @@ async function scene(answer: Parameters<typeof liveThat>[0] = () => ({ body: com
   const live = await liveThat(answer)
   const dir = folderWith()
   const file = path.join(dir, 'fixtures/prompts.yaml')
+  expect(await runHere(['recordings', 'repair', '--prompts'], { dir, env: {}, input: undefined })).toMatchObject({
+    code: 0,
+    stdout: 'fixtures/prompts.yaml: written anew, 0 definitions\n1 file repaired.\n',
+  })
   const platform = ({ recordings, ...more }: PlatformOptions = {}) =>
     platformWith({
       mode: 'record',
       upstream: { baseUrl: live.url, apiKey: liveKey },
-      recordings: { dir: path.join(dir, 'fixtures/recordings'), prompts: true, ...recordings },
+      recordings: { dir: path.join(dir, 'fixtures/recordings'), ...recordings },
       ...more,
     })
   /** Sends each request in its scope, and stops. */
@@ -185,18 +189,22 @@ definitions:
     expect(text()).toBe(all)
   })
 
-  test('has no secrets, and is not written by emulation or without the option', async () => {
+  test('has no secrets, and is written neither by emulation nor where nobody has begun it', async () => {
     const { sending, text, file } = await scene()
     const secret = 'sk-proj-Zx81Kq0Lm2Np4Rs6Tu8Vw0Yb1Cd3Ef5'
-    await sending([['a', asking('One.')]], { recordings: { prompts: false } })
+    const begun = text()
     await sending([['a', asking('One.')]], { mode: 'emulate' })
+    expect(text()).toBe(begun)
+    rmSync(file)
+    await sending([['a', asking('One.')]])
     expect(existsSync(file)).toBe(false)
+    writeFileSync(file, begun)
     await sending([['a', asking('One.', `Use ${secret}.`)]])
     expect(text()).toMatch(/Use \[[a-z0-9-]+\]\./)
     expect(text()).not.toContain(secret)
   })
 
-  test('that two branches have changed is not replaced by a run, and written again by recordings prompts', async () => {
+  test('that two branches have changed is not replaced by a run, and written again by recordings repair', async () => {
     const { sending, text, file, dir } = await scene()
     await sending([['a', asking('One.')]])
     const before = text()
@@ -206,10 +214,10 @@ definitions:
     onTestFinished(() => warn.mockRestore())
     await sending([['a', asking('One.')]], { mode: 'replay' })
     expect(warn.mock.lastCall?.[0]).toMatch(
-      /prompts\.yaml:1:1: has Git's conflict markers\..* Write it again: standin recordings prompts\.$/,
+      /prompts\.yaml:1:1: has Git's conflict markers\..* Write it again: standin recordings repair\.$/,
     )
     expect(text()).toBe(damaged)
-    expect(await runHere(['recordings', 'prompts'], { dir, env: {}, input: undefined })).toMatchObject({ code: 0 })
+    expect(await runHere(['recordings', 'repair'], { dir, env: {}, input: undefined })).toMatchObject({ code: 0 })
     expect(text()).toBe(before)
   })
 })
@@ -225,7 +233,7 @@ for (const scope of process.argv.slice(2)) await ask(scope)
 
 test('processes that end at the same time lose no part, and leave nothing behind', async () => {
   const { live, dir, file } = await scene()
-  const config = `upstream: { baseUrl: ${live.url}, apiKey: ${liveKey} }\nrecordings: { prompts: true }\n`
+  const config = `upstream: { baseUrl: ${live.url}, apiKey: ${liveKey} }\n`
   writeFileSync(path.join(dir, 'platform.config.yaml'), config)
   writeFileSync(path.join(dir, 'app.mjs'), app)
   const cli = path.resolve('dist/cli.js')
@@ -260,7 +268,7 @@ test.each([
     await sending([['a', asking('One.')]])
     const lock = `${file}.lock`
     const script = `echo ${numberOf()} > ${lock}; touch -d '10 seconds ago' ${lock}; exec "$0" "$@"`
-    const command = [process.execPath, path.resolve('dist/cli.js'), 'recordings', 'prompts']
+    const command = [process.execPath, path.resolve('dist/cli.js'), 'recordings', 'repair']
     const child = spawn('sh', ['-c', script, ...command], { cwd: dir, stdio: 'ignore' })
     onTestFinished(() => void child.kill('SIGKILL'))
     expect(await once(child, 'close')).toEqual([0, null])
@@ -269,8 +277,8 @@ test.each([
   40_000,
 )
 
-test('recordings prompts writes the file from recordings, and removes tests whose prompts are gone', async () => {
-  const { sending, dir, text } = await scene()
+test('recordings repair writes the file from recordings, removes tests whose prompts are gone, and leaves a file of the app', async () => {
+  const { sending, dir, file, text } = await scene()
   await sending([
     ['kept', asking('One.')],
     ['gone', asking('Two.', 'Translate.')],
@@ -278,14 +286,26 @@ test('recordings prompts writes the file from recordings, and removes tests whos
   const before = text()
   for (const name of readdirSync(path.join(dir, 'fixtures/recordings/chat-completions'))) {
     const recording = path.join(dir, 'fixtures/recordings/chat-completions', name)
-    if (readFileSync(recording, 'utf8').includes('Translate.')) writeFileSync(recording, 'broken: [')
+    if (readFileSync(recording, 'utf8').includes('Translate.')) rmSync(recording)
   }
-  const prompts = () => runHere(['recordings', 'prompts'], { dir, env: {}, input: undefined })
-  expect(await prompts()).toMatchObject({ code: 0, stdout: 'fixtures/prompts.yaml has 3 definitions.\n', stderr: '' })
+  const repair = (...flags: readonly string[]) =>
+    runHere(['recordings', 'repair', ...flags], { dir, env: {}, input: undefined })
+  const written = 'fixtures/prompts.yaml: written anew, 3 definitions\n'
+  expect(await repair('--dry-run')).toMatchObject({ code: 0, stdout: `${written}1 file would be repaired.\n` })
+  expect(text()).toBe(before)
+  expect(await repair()).toMatchObject({ code: 0, stdout: `${written}1 file repaired.\n`, stderr: '' })
   expect(before).toMatch(/^ {2}gone:$/m)
   expect(text()).not.toMatch(/^ {2}gone:$|Translate\./m)
   expect(text()).toMatch(/^ {2}kept:$/m)
-  expect(await prompts()).toMatchObject({ code: 0, stdout: 'fixtures/prompts.yaml has 3 definitions, as before.\n' })
+  expect(await repair()).toMatchObject({ code: 0, stdout: '0 files repaired.\n' })
+  const own = 'greeting: Say hello.\n'
+  writeFileSync(file, own)
+  expect(await repair()).toMatchObject({ code: 0, stdout: '0 files repaired.\n' })
+  expect(await repair('--prompts')).toMatchObject({
+    code: 2,
+    stderr: 'fixtures/prompts.yaml: is not a file of Standin, which writes one here: move it.\n',
+  })
+  expect(text()).toBe(own)
 })
 
 describe('the budget', () => {

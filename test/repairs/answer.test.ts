@@ -13,14 +13,14 @@ async function lastId(ask: Scene['ask']): Promise<string | undefined> {
 /** What can be done for an exchange; by default the last one. */
 async function offers({ ask }: Scene, id?: string): Promise<readonly RepairOffer[]> {
   const last = id ?? (await lastId(ask))
-  return ((await (await ask(`/__standin/exchanges/${last}/repairs`)).json()) as { data: RepairOffer[] }).data
+  return ((await (await ask(`/__standin/journal/${last}/repairs`)).json()) as { data: RepairOffer[] }).data
 }
 
 async function repair({ ask }: Scene, wish: object, id?: string): Promise<RepairResult> {
   const last = id ?? (await lastId(ask))
   const body = JSON.stringify({ id: 'answer', ...wish })
   return (await (
-    await ask(`/__standin/exchanges/${last}/repairs`, { method: 'POST', headers: json, body })
+    await ask(`/__standin/journal/${last}/repairs`, { method: 'POST', headers: json, body })
   ).json()) as RepairResult
 }
 
@@ -123,7 +123,7 @@ test('an answer can be JSON, a tool call or a fault; the rule that keeps it has 
   expect((await platform.chat(asked)).status).toBe(429)
   expect(JSON.stringify(repaired)).not.toContain('sk-proj')
   expect(await (await platform.ask('/__standin/replies')).text()).not.toContain('sk-proj')
-  const wrong = await platform.ask('/__standin/exchanges/1/repairs', {
+  const wrong = await platform.ask('/__standin/journal/1/repairs', {
     method: 'POST',
     headers: json,
     body: '{"id":"answer","as":"fault","says":"status=banana"}',

@@ -25,10 +25,9 @@ async function replaying(more: PlatformOptions = {}) {
     platform,
     chat: (body: object) => platform.chat({ ...hello, ...body }),
     offers: async (id: string) =>
-      (await read<{ data: { id: string; applies: string }[] }>(platform.ask(`/__standin/exchanges/${id}/repairs`)))
-        .data,
+      (await read<{ data: { id: string; applies: string }[] }>(platform.ask(`/__standin/journal/${id}/repairs`))).data,
     repair: (id: string, kind: string) =>
-      read<object>(platform.ask(`/__standin/exchanges/${id}/repairs`, wish({ id: kind }))),
+      read<object>(platform.ask(`/__standin/journal/${id}/repairs`, wish({ id: kind }))),
     undo: (repaired: object) =>
       platform.ask(`/__standin/situation/${(repaired as { undo: string }).undo}`, { method: 'DELETE' }),
     live: () => count,
@@ -78,7 +77,7 @@ test('a part can be ignored, and it says which requests that confuses; what was 
     expect.objectContaining({ id: 'ignore', applies: expect.stringMatching(/^2 different ones of the last 3 /) }),
   )
   expect((await offers('3')).map(({ id }) => id)).toEqual(['record', 'nearest', 'answer'])
-  expect((await platform.ask('/__standin/exchanges/3/repairs', wish({ id: 'ignore' }))).status).toBe(409)
+  expect((await platform.ask('/__standin/journal/3/repairs', wish({ id: 'ignore' }))).status).toBe(409)
   const repaired = await repair('2', 'ignore')
   expect(repaired).toMatchObject({ yaml: 'recordings:\n  ignore:\n    - temperature\n' })
   expect((await chat({ temperature: 0.9 })).status).toBe(200)

@@ -111,7 +111,7 @@ test('if no condition holds, the client gets a 404 and the journal names the nea
 test('a literal segment takes precedence over a parameter, and a parameter over a wildcard', async () => {
   const platform = await withRules(
     { on: 'GET /files/*path', reply: { text: 'all of {{ params.path }}' } },
-    { on: 'GET /files/:id', reply: { text: 'the one called {{ params.id }}' } },
+    { on: 'GET /files/{id}', reply: { text: 'the one called {{ params.id }}' } },
     { on: 'GET /files/latest', reply: { text: 'the latest' } },
     { on: 'GET /files/first', priority: -1, reply: { text: 'never' } },
   )

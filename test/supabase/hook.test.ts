@@ -249,8 +249,8 @@ test.each([
   ['a template as a name', { claims: { '{{ user.id }}': 1 } }, /claims must be a map without templates as names/],
   ['an unknown name', { claims: { org: '{{ usr.id }}' } }, /:\d+:\d+: .*claims\.org: usr is not known.*user/],
   ['an unknown filter', { claims: { a: ['{{ user.id | upper }}'] } }, /claims\.a\[0\]: The filter upper/],
-  ['claims and a url', { claims: { a: 1 }, url: 'http://localhost' }, /has claims and url\. Keep one/],
-  ['a secret alone', { secret: secrets }, /customAccessToken\.secret needs url/],
+  ['claims and a url', { claims: { a: 1 }, url: 'http://localhost' }, /claims is not known here\. Keep claims or url/],
+  ['a secret alone', { secret: secrets }, /customAccessToken\.url is missing/],
   [
     'a secret of another form',
     { url: 'http://localhost', secret: 'whsec_abc' },

@@ -30,9 +30,16 @@ const notes: Files = {
   'seed.sql': "insert into public.notes values (1, 'first');",
 }
 
-test('the folder supabase/migrations is found by itself, and a reload applies a new migration to the rows that are there', async () => {
-  const dir = projectWith(notes)
+test('the folder supabase/migrations is found by itself, with the schemas of config.toml, and a reload applies a new migration to the rows that are there', async () => {
+  const dir = projectWith({
+    ...notes,
+    'config.toml': '[api]\nport = 54321\nschemas = [\n  "public",\n  "inner",\n]\n[db]\n',
+  })
   const { platform, client, warnings } = await opened(dir)
+  const codes = ['inner', 'graphql_public'].map(
+    async name => (await client.schema(name).from('notes').select()).error?.code,
+  )
+  expect(await Promise.all(codes)).toEqual(['PGRST205', 'PGRST106'])
   await client.from('notes').insert({ id: 2, body: 'mine' })
   writeInto(dir, { 'supabase/migrations/2_tags.sql': "alter table public.notes add column tag text default 'new';" })
   await platform.reload()

@@ -104,13 +104,6 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
-function mistakesInHook({ claims, url, secret }: Config['auth']['hooks']['customAccessToken']): readonly Mistake[] {
-  const path = ['auth', 'hooks', 'customAccessToken']
-  const name = path.join('.')
-  if (url === '') return secret === '' ? [] : [{ path, sentence: `${name}.secret needs url, the address of the hook.` }]
-  return Object.keys(claims).length === 0 ? [] : [{ path, sentence: `${name} has claims and url. Keep one of them.` }]
-}
-
 /** Mistakes in the combination of options that are each valid. */
 function contradictions({ mode, modes, auth, upstream, recordings, users, apiKeys }: Config): readonly Mistake[] {
   const known = new Set(users.map(({ email }) => email?.toLowerCase()))
@@ -125,7 +118,6 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
     ...(auth.mode === 'proxy' && upstream.authUrl === ''
       ? [{ path: ['auth', 'mode'], sentence: 'auth.mode proxy needs upstream.authUrl, the live auth backend.' }]
       : []),
-    ...mistakesInHook(auth.hooks.customAccessToken),
     ...keysWithoutUser,
   ]
 }
@@ -155,6 +147,7 @@ export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
 
 /** What to redact. Includes the public development keys, since no credential of a caller belongs in a recording. */
 export function redactionRules({ recordings, upstream, apiKeys, auth, controlToken }: Config): RedactionRules {
+  const { customAccessToken: hook } = auth.hooks
   const texts = recordings.redact.filter(part => typeof part === 'string')
   const isName = (part: string) => part !== 'emails' && !part.startsWith('/')
   const secrets = [
@@ -164,7 +157,7 @@ export function redactionRules({ recordings, upstream, apiKeys, auth, controlTok
     { name: 'publishable-key', value: auth.publishableKey },
     { name: 'secret-key', value: auth.secretKey },
     { name: 'control-token', value: controlToken },
-    { name: 'hook-secret', value: auth.hooks.customAccessToken.secret },
+    { name: 'hook-secret', value: 'secret' in hook ? hook.secret : '' },
     // The secret itself is never shown. The development one is public.
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]

@@ -8,6 +8,8 @@ type Schema = v.GenericSchema & {
   readonly default?: unknown
   readonly entries?: Record<string, Schema>
   readonly item?: Schema
+  /** Of each entry of a map. */
+  readonly value?: Schema
   readonly options?: readonly Schema[]
 }
 
@@ -51,8 +53,8 @@ export function schemaAt(path: Path, from: v.GenericSchema = root): v.GenericSch
   const [step, ...rest] = path
   if (step === undefined) return schema
   if (schema.options) return schema.options.map(choice => schemaAt(path, choice)).find(Boolean)
-  const next =
-    typeof step === 'number' ? schema.item : Object.hasOwn(schema.entries ?? {}, step) && schema.entries?.[step]
+  const { item, entries, value } = schema
+  const next = typeof step === 'number' ? item : entries ? Object.hasOwn(entries, step) && entries[step] : value
   return next ? schemaAt(rest, next) : undefined
 }
 
@@ -94,5 +96,6 @@ export function fromText(path: Path, text: string): unknown {
     ['true', 'false'].includes(text) ? text === 'true' : text,
     list,
   ]
-  return (schema && readings.find(reading => v.is(schema, reading))) ?? text
+  if (!schema || schema.type === 'unknown') return text
+  return readings.find(reading => v.is(schema, reading)) ?? text
 }

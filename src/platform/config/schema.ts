@@ -21,7 +21,7 @@ import {
 import { modes } from '../../core/exchange.js'
 import { randomFaults } from '../../core/fault.js'
 import { paceOptions, unpaced } from '../../core/pace.js'
-import { accessOptions } from '../../endpoints/index.js'
+import { accessOption } from '../../endpoints/index.js'
 import { modelOptions } from '../../endpoints/options.js'
 import { environmentOptions } from '../../environment/names.js'
 import { modesByEndpoint } from '../../http/modes.js'
@@ -102,7 +102,7 @@ export const configSchema = closed({
     'estimate',
     'How usage is counted: estimate (four characters a token), o200k_base (GPT-4o and later) or cl100k_base (GPT-4).',
   ),
-  access: accessOptions,
+  access: accessOption,
   mcp: mcpOptions,
   env: environmentOptions,
   users: userOptions,

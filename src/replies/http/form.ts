@@ -166,7 +166,7 @@ export const httpRuleSchema = v.pipe(
             `is ${JSON.stringify(input)}, which ${whyInvalidRoute(input)}${input.includes('?') ? ': use when.query for it' : ''}. Write one such as "POST /builder/projects/:id".`,
         ),
       ),
-      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
+      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name or {name} matches any one segment, and * at the end matches all that follow.',
     ),
     access: optional(
       access,

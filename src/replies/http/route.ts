@@ -9,7 +9,7 @@ export const CHAT_ROUTE: string = `${chatCompletions.method} ${chatCompletions.p
 
 const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** One segment of a pattern: a text, any one segment (`:id`), or all that follow (`*`, `*path`). */
+/** One segment of a pattern: a text, any one segment (`:id`, or `{id}` as in OpenAPI), or all that follow (`*`, `*path`). */
 export interface Segment {
   readonly kind: 'literal' | 'param' | 'rest'
   /** The text, or the name of the parameter; empty for a bare `*`. */
@@ -31,6 +31,8 @@ export function routeOf(on: string): Route {
 }
 
 function segmentOf(step: string): Segment {
+  const [, braced] = /^\{(\w+)\}$/.exec(step) ?? []
+  if (braced !== undefined) return { kind: 'param', text: braced }
   if (step.startsWith(':')) return { kind: 'param', text: step.slice(1) }
   return step.startsWith('*') ? { kind: 'rest', text: step.slice(1) } : { kind: 'literal', text: step }
 }

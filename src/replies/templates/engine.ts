@@ -5,7 +5,7 @@ import { stringifyExact } from '../../core/json.js'
 /** How many characters and elements one rendering may make. */
 const MOST_MADE = 32_000_000
 /** How often one rendering may go through loops. */
-export const MOST_ROUNDS = 100_000
+const MOST_ROUNDS = 100_000
 
 /** Why a rendering was stopped: Liquid's message, and ours. */
 export const stopReasons: Readonly<Record<string, string>> = {

@@ -68,9 +68,7 @@ test('the printed configuration shows effective values and where each came from'
       'port: 5000 # platform.config.yaml:1',
       'mode: emulate # default',
       'seed: 7 # --seed',
-      'access:',
-      '  health: anyone # default',
-      '  chat: [ user ] # platform.config.yaml:4',
+      'access: { chat: [ user ] } # platform.config.yaml:3',
     ]),
   )
   const { value, problems } = readYaml(printed, 'printed')

@@ -15,7 +15,7 @@ interface DialogProps {
 
 /** What the server offers for an exchange. */
 const useOffers = (id: string) =>
-  useResource(async signal => (await control('GET /exchanges/{id}/repairs', { id, signal })).data, [id])
+  useResource(async signal => (await control('GET /journal/{id}/repairs', { id, signal })).data, [id])
 
 export function AnswerDialog({ id }: DialogProps) {
   return (

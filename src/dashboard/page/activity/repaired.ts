@@ -7,7 +7,7 @@ import { announce, createShared } from '../widgets/shared.js'
 export const done = createShared<Readonly<Record<string, RepairResult>>>({})
 
 export async function repair(id: string, body: RepairWish): Promise<RepairResult> {
-  const repaired = await control('POST /exchanges/{id}/repairs', { id, body })
+  const repaired = await control('POST /journal/{id}/repairs', { id, body })
   announce('did' in repaired ? repaired.did : repaired.failed)
   return repaired
 }

@@ -93,7 +93,7 @@ const Open = ({ id }: { readonly id: string }) => (
 
 /** A key that the endpoint takes. */
 async function workingKey(id: string): Promise<string> {
-  const repaired = await control('POST /exchanges/{id}/repairs', { id, body: { id: 'key' } })
+  const repaired = await control('POST /journal/{id}/repairs', { id, body: { id: 'key' } })
   if ('failed' in repaired) throw new Failure(-1, repaired.failed)
   return repaired.key ?? ''
 }
