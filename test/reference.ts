@@ -4,9 +4,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { jsonSchemaOf } from '../src/check/form-schema.js'
 import { inlineYaml } from '../src/check/yaml.js'
-import { type ControlParts, controlOperations } from '../src/control/operations.js'
+import { controlOperations } from '../src/control/operations.js'
 import type { Operation, Operations, Schema } from '../src/core/operation.js'
-import { type DashboardApiParts, dashboardOperations } from '../src/dashboard/operations.js'
+import { dashboardOperations } from '../src/dashboard/operations.js'
 import { allOptions } from '../src/platform/config/options.js'
 import { firstConfig } from '../src/platform/config/print.js'
 import { schemaFiles } from './schemas.js'
@@ -50,7 +50,7 @@ async function operationsList(operations: Operations): Promise<string> {
 const pathOf = ({ at }: Operation) => at.split(' ')[1] ?? ''
 
 /** Operations need no implementation to be listed. */
-const noParts = {} as ControlParts & DashboardApiParts
+const noParts = {} as never
 
 /** Longer defaults are left to `standin config print`; these mean that there is nothing. */
 const LONGEST_DEFAULT = 30

@@ -101,11 +101,8 @@ type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never
   ? All
   : never
 
-/** What the operations need of the platform. */
-export type ControlParts = Intersection<Parameters<Group>[0]>
-
 /** The operations that the dashboard and tests call. */
 export type ControlOperations = Intersection<ReturnType<Group>>
 
-export const controlOperations = (parts: ControlParts): ControlOperations =>
+export const controlOperations = (parts: Intersection<Parameters<Group>[0]>): ControlOperations =>
   Object.assign({}, ...groups.map(operationsOf => operationsOf(parts)))

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { type ControlParts, controlOperations } from '../../src/control/operations.js'
+import { controlOperations } from '../../src/control/operations.js'
 import type { Operations } from '../../src/core/operation.js'
 import { CONTROL, DASHBOARD } from '../../src/core/paths.js'
-import { type DashboardApiParts, dashboardOperations } from '../../src/dashboard/operations.js'
+import { dashboardOperations } from '../../src/dashboard/operations.js'
 import { folderWith } from '../command.js'
 import { runs } from '../runs.js'
 import { appElsewhere, inBrowser, REBOUND, useBrowser } from './browser.js'
@@ -46,7 +46,7 @@ async function platformToAttack() {
 }
 
 /** Created only for their declarations. */
-const noParts = {} as ControlParts & DashboardApiParts
+const noParts = {} as never
 
 const declared: readonly (readonly [prefix: string, operations: Operations])[] = [
   [CONTROL, controlOperations(noParts)],

@@ -1,6 +1,6 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
-import { type ControlParts, controlOperations } from '../../src/control/operations.js'
+import { controlOperations } from '../../src/control/operations.js'
 import { developmentSecret } from '../../src/core/secrets.js'
 import { startReady } from '../command.js'
 import { platformWith } from '../scene.js'
@@ -9,7 +9,7 @@ import { secretToken } from '../signing.js'
 const open = '/__standin/ready'
 
 /** Every operation of the control API, with something for each parameter of its path. */
-const operations = Object.values(controlOperations({} as ControlParts)).map(({ at }) => {
+const operations = Object.values(controlOperations({} as never)).map(({ at }) => {
   const [method = '', path = ''] = at.replace(/\{\w+\}/g, 'x').split(' ')
   return { method, path: `/__standin${path}` }
 })
