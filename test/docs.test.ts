@@ -75,7 +75,6 @@ async function environment(): Promise<Record<string, string>> {
 }
 
 const expected: Record<string, RegExp> = {
-  'The API index': /"endpoints":\[/,
   openai: /^Thirty days\.$/,
   'Tools, JSON and failures': /^Oslo\nfind_person\nRateLimitError 2$/m,
   'AI SDK': /^Thirty days\.$/,

@@ -19,9 +19,12 @@ const item = (name: string, meaning: string) => `- \`${name}\`: ${meaning}`
 /** The page has room for the first sentence of a description; the JSON Schema has all of it. */
 const firstSentence = (text: string) => /^.*?\.(?= [A-Z]|$)/.exec(text)?.[0] ?? text
 
-/** A list of fields. A page explains once what many operations take: the scope, and the filters of requests, which are the longest list. */
+/** What the page explains once, since many operations take it. */
+const explainedOnce = ['scope', 'search', 'limit', 'offset']
+
+/** A list of fields; the filters of requests, which are the longest, have a section of their own. */
 function fieldsText(names: readonly string[]): string {
-  const own = names.filter(name => name !== 'scope')
+  const own = names.filter(name => !explainedOnce.includes(name))
   return own.length > 10 ? '[filters](#searching-the-journal)' : own.map(name => `\`${name}\``).join(', ')
 }
 

@@ -155,7 +155,7 @@ function changeModes(switcher: ModeSwitch, { mode, modes = {} }: v.InferOutput<t
 export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch }) => ({
   getMode: operation({
     at: 'GET /mode',
-    does: 'Returns the mode (where answers come from), the configured one, and which are possible.',
+    does: 'Returns the mode, the configured one, and which are possible.',
     returns: closed({
       ...currentModes.entries,
       configured: currentModes,
@@ -174,7 +174,7 @@ export const modeOperations = ({ modes: switcher }: { readonly modes: ModeSwitch
   }),
   setMode: operation({
     at: 'PUT /mode',
-    does: 'Changes the mode, from the next request on.',
+    does: 'Changes the mode. It applies from the next request on.',
     body: modeSwitch,
     returns: currentModes,
     run: ({ body }) => changeModes(switcher, body),
@@ -197,13 +197,13 @@ export const settingsOperations = ({ settings: runtime, clock }: SettingsParts) 
   return {
     getSettings: operation({
       at: 'GET /settings',
-      does: 'Returns what else can be changed while Standin runs: pace, limits, random faults and the clock.',
+      does: 'Returns what else can be changed while Standin runs.',
       returns: settings,
       run: current,
     }),
     changeSettings: operation({
       at: 'PUT /settings',
-      does: 'Changes those settings that are sent, from the next request on; all of them, or none.',
+      does: 'Changes the settings that are sent. They apply from the next request on; all of them, or none.',
       body: settingsChange,
       returns: settings,
       async run({ body }) {

@@ -55,14 +55,14 @@ const waitQuery = closed({
 export const holdOperations = ({ holds, underWay }: { readonly holds: Holds; readonly underWay: UnderWay }) => ({
   listHolds: operation({
     at: 'GET /holds',
-    does: 'Lists the holds, with how many requests have reached them and how many wait.',
+    does: 'Lists the holds. Each has how many requests have reached it and how many wait.',
     query: scopeQuery,
     returns: dataOf(holdStateSchema),
     run: ({ scope }) => ({ data: holds.list(scope) }),
   }),
   addHold: operation({
     at: 'POST /holds',
-    does: 'Holds the next matching requests, before their answer or after some of its pieces, until they are let go.',
+    does: 'Holds the next matching requests. They wait before their answer or after some of its pieces, until they are let go.',
     body: holdOrRequest,
     returns: id,
     status: 201,
@@ -80,7 +80,7 @@ export const holdOperations = ({ holds, underWay }: { readonly holds: Holds; rea
   }),
   letHeldGo: operation({
     at: 'POST /holds/{id}',
-    does: 'Lets the request go that has waited longest, or the one that is named: release sends the rest, cut closes the connection, end ends the answer normally, fail sends an error instead.',
+    does: 'Lets the request go that has waited longest: `release`, `cut`, `end` or `fail`. Release sends the rest, cut closes the connection, end ends the answer normally, fail sends an error instead.',
     body: actionFor,
     run: ({ id, body: { request, ...action } }) =>
       holds.act(id, action, request === undefined ? undefined : underWay.isHeldBy(request)),

@@ -41,7 +41,7 @@ export const recordingOperations = (parts: LibraryParts) => ({ ...operationsOnAl
 const operationsOnAll = ({ library }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
-    does: 'Lists the recordings by name, with the request that each one answers, and whether it was used or made in this run.',
+    does: 'Lists the recordings by name. Each has the request that it answers, and whether it was used or made in this run.',
     query: listingQuery,
     returns: closed({ folder: text, data: arrayOf(listedRecording), total: wholeNumber }),
     async run({ query }) {
@@ -112,7 +112,7 @@ interface RunParts {
 export const runOperations = ({ misses, receipt: current, violations }: RunParts) => ({
   getReceipt: operation({
     at: 'GET /receipt',
-    does: 'Returns what the recordings answered so far, and which were not used (null in a mode without recordings); the latest requests without a recording, each with its differences from the most similar one; and how answers violated the contract.',
+    does: 'Returns what the recordings answered so far, misses, and violations of the contract. In a mode without recordings, there is null for what they answered; a miss has its differences from the most similar recording.',
     query: scopeQuery,
     returns: closed({
       recordings: orNull(receiptForm),

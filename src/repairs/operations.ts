@@ -87,13 +87,13 @@ interface RepairParts {
 export const repairOperations = ({ repairs, sinceSave }: RepairParts) => ({
   listChangedAnswers: operation({
     at: 'GET /replies/changed',
-    does: 'Lists which of the last 200 emulated requests the last save of rules or configuration answers differently, with both answers. Nothing is counted, journaled or changed.',
+    does: 'Lists which of the last 200 emulated requests the last save answers differently. Nothing is counted, journaled or changed.',
     returns: changedAnswers,
     run: () => sinceSave.changed(),
   }),
   listRepairs: operation({
     at: 'GET /journal/{id}/repairs',
-    does: 'Lists what can be done so that the request of an exchange gets another answer, or why it cannot.',
+    does: 'Lists what can be done so that the request gets another answer.',
     returns: dataOf(offer),
     run: async ({ id }) => ({ data: await repairs.offers(id) }),
   }),

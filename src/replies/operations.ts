@@ -124,7 +124,7 @@ interface RuleParts {
 export const ruleOperations = ({ rules }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
-    does: 'Lists the rules in the order in which they are tried. Search, limit and offset select a part of them.',
+    does: 'Lists the rules in the order in which they are tried.',
     query: closed({ ...scopeQuery.entries, ...listingQuery.entries }),
     returns: closed({
       data: arrayOf(closed({ ...listedFields, yaml: optionalMember(text) })),
@@ -244,7 +244,7 @@ export function exchangeOperations({ draftRule, rules, journal, reader }: Exchan
   return {
     tryRules: operation({
       at: 'POST /replies/try',
-      does: 'Explains which rule would answer a prompt, an MCP call, an HTTP request or the request of an exchange, with which reply, and why other rules do not match. Nothing is sent or added.',
+      does: 'Explains which rule would answer a prompt, a call or a request, and why others do not match. Nothing is sent or added.',
       body: attempt,
       returns: explained,
       async run({ body: { exchange, request, ...attempt }, scope }) {
@@ -254,7 +254,7 @@ export function exchangeOperations({ draftRule, rules, journal, reader }: Exchan
     }),
     getExchangeAs: operation({
       at: 'GET /journal/{id}/{form}',
-      does: 'Writes an exchange as `curl`, a command that repeats the request with credentials from the environment; as `test`, a vitest test that repeats it and expects its answer; or as `rule`, which repeats its answer.',
+      does: 'Writes an exchange as `curl`, as a vitest `test` or as a `rule`. The command and the test repeat the request, with credentials from the environment; the rule repeats its answer.',
       query: closed({ run: optional(boolean, 'As a test: all requests of its run.') }),
       returns: 'text/plain',
       async run({ id, form, query }) {

@@ -16,7 +16,7 @@ const testResult = word(['passed', 'failed'])
 export const scopeOperations = ({ scopes, reset, endTest }: ScopeParts) => ({
   followUser: operation({
     at: 'POST /scopes',
-    does: 'Assigns the requests of a user to a scope until it is closed, and returns its name.',
+    does: 'Assigns the requests of a user to a scope. Returns its name.',
     body: closed({
       user: described(scopedUser, 'An email address, which need not have signed up yet, or the id of a user.'),
       name: optional(scopeName, 'The name of the scope; by default the address, or else the id.'),
@@ -27,7 +27,7 @@ export const scopeOperations = ({ scopes, reset, endTest }: ScopeParts) => ({
   }),
   closeScope: operation({
     at: 'DELETE /scopes/{name}',
-    does: 'Resets a scope, to which the requests of its users then no longer belong.',
+    does: 'Resets a scope and lets its users go.',
     query: closed({ result: optional(testResult, 'What became of its test.') }),
     run({ name, query: { result } }) {
       if (result !== undefined) endTest(result === 'passed', name)

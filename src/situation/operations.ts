@@ -60,7 +60,7 @@ interface SituationParts {
 export const situationOperations = ({ situation: of }: SituationParts) => ({
   getSituation: operation({
     at: 'GET /situation',
-    does: 'Lists what decides the next answer, each in words, with who changed it and the id that takes it back; and the mistakes in files that are therefore not in use.',
+    does: 'Lists what decides the next answer, and mistakes in files. Each has words, who changed it and the id that takes it back; the mistakes are in files that are therefore not in use.',
     returns: situation,
     run: () => of.current(),
   }),

@@ -242,7 +242,7 @@ export interface Messages {
 export const outboxOperations = ({ people }: { readonly people: Messages }) => ({
   listMessages: operation({
     at: 'GET /outbox',
-    does: 'Lists the emails and text messages that a live backend would have sent, newest first, with their codes and links.',
+    does: 'Lists emails and text messages, newest first, with their codes and links.',
     query: messageQuery,
     returns: pageOf(message),
     run: ({ query }) => people.messages(query),

@@ -14,7 +14,7 @@ export const tableOperations = ({ tables }: { readonly tables: TableRows }) => (
   }),
   runSql: operation({
     at: 'POST /tables/sql',
-    does: 'Runs one statement on the database of the tables as its owner, with `$1` and so on for its values, and returns its rows.',
+    does: 'Runs one statement as the owner of the database, and returns its rows. `$1` and so on stand for its values.',
     body: closed({ text, values: arrayOf(anything) }),
     returns: dataOf(row),
     run: async ({ body }) => ({ data: await tables.sql(body.text, body.values) }),

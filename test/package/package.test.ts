@@ -52,7 +52,7 @@ test('the tests of an app pass in parallel files', async () => {
 
 test('the tests in the README, on the pages and in the skill pass in parallel files', async () => {
   const { countsIn } = await ranApp()
-  expect(countsIn('pages/')).toEqual({ files: 6, passed: 8, others: 0 })
+  expect(countsIn('pages/')).toEqual({ files: 5, passed: 7, others: 0 })
 })
 
 test('the files of a globalSetup in the documentation pass', async () => {

@@ -108,12 +108,12 @@ export function matrixText(): string {
     return 'refused' in cell ? `no (${numbers.get(cell.refused)})` : `yes (${numbers.get(cell.works)})`
   }
   const named = table.map(({ runner, command, cells, workers, scopes }) => ({
-    name: `${runner === 'HTTP' ? 'anything, over HTTP' : runner}: \`${command}\``,
+    ...{ runner: runner === 'HTTP' ? 'anything, over HTTP' : runner, command },
     rest: [...modes.map(mode => inWords(cells[mode])), workers, scopes].join(' | '),
   }))
   // Runners of which all is the same share a row.
   const rows = [...Map.groupBy(named, ({ rest }) => rest)].map(([rest, alike]) => [
-    alike.map(({ name }) => name).join('<br>'),
+    `${alike.map(({ runner }) => runner).join(', ')}: \`${alike[0]?.command}\``,
     rest,
   ])
   const head = ['tests', ...modes, 'workers share', 'whose request it is']
