@@ -32,12 +32,12 @@ const floors: readonly (readonly string[])[] = [
 export const budgets: Readonly<Record<string, number>> = {
   // 2026-11-28: 500 before runs at once, which end all that they start, and three more groups of faults.
   // 2026-11-29: 210 for what happens to sessions, with six verdicts.
-  adversary: 1710,
+  adversary: 1700,
   // 2026-11-28: 2100 before all that OpenAI's description refuses came in, and what the user really said; pieces of a text that its
   // answers share, and counting megabytes of data. What spoils answers went to faults.
   chat: 2160,
   // 2026-11-28: which Node is needed, for every entry point; lists that may be written as one text.
-  check: 1950,
+  check: 1940,
   // 2026-11-28: exec, env and init say what still points elsewhere; config check names files without rules.
   // 2026-11-29: 200 for receipts of shards, and joining them.
   // 2026-11-29: 20 for groups of faults, and where each verdict is explained.
@@ -51,12 +51,12 @@ export const budgets: Readonly<Record<string, number>> = {
   // 2026-11-28: which test is running, what an observer hears after the client has left; the words and the old names of faults.
   // What is between an answer and its client, for faults and holds, came from http; the life of a part, from platform.
   // 2026-11-29: the declaration of operations and their client came from control, for all parts have some.
-  core: 3030,
-  dashboard: 300,
-  'dashboard/page': 6600,
-  endpoints: 460,
+  core: 3020,
+  dashboard: 260,
+  'dashboard/page': 5930,
+  endpoints: 450,
   // 2026-11-28: the names that projects use for the addresses and keys, their .env files, and what still points elsewhere.
-  environment: 450,
+  environment: 430,
   // 2026-11-28: what a fault does to a request and its answer came from http and chat; what a hold does, from http.
   // 2026-11-29: 60 for answers that are lost after the effect, and the Idempotency-Key that finds them.
   // 2026-11-29: 280 for what a hostile model says: tools without end, a planted call, a canary.
@@ -69,13 +69,13 @@ export const budgets: Readonly<Record<string, number>> = {
   keys: 700,
   limits: 400,
   mcp: 2070,
-  openapi: 1500,
+  openapi: 1200,
   outgoing: 250,
   // 2026-11-29: the generated OpenAPI document is gone; 20 more for what tests take from the run of exec. The user's own paths came from endpoints.
   // 2026-11-29: 20 for refusing replies of MCP that could not be sent, 10 for noting what is saved.
   // 2026-11-29: 10 for the pace of single models in the situation, and the caller of a path that nobody answers.
   // 2026-11-29: 10 for faults of sessions.
-  platform: 3090,
+  platform: 3070,
   // 2026-11-28: what tests use prompts for, apart from recordings.
   // Following tests came from platform.
   // 2026-11-29: 20 for knowing its own file, which is kept up to date because it is there, in place of an option.
@@ -83,25 +83,25 @@ export const budgets: Readonly<Record<string, number>> = {
   // 2026-11-28: 300 more for HAR files of Polly and Playwright, and for naming files of other tools; 950 more for recordings
   // that know their tests, receipts that can be joined, repair, and what is said on the day of recording.
   // The recordings of a process came from platform.
-  recordings: 6740,
+  recordings: 6730,
   // 2026-11-28: secrets by their names in any text, known ones in any mix of escapes, and streams of any API in pieces.
   redact: 2020,
   // 2026-11-28: repairs computed in the server, which the page had before.
   // 2026-11-29: 190 for what a save changes.
-  repairs: 690,
+  repairs: 680,
   replies: 6890,
-  resources: 1200,
+  resources: 1150,
   // 2026-11-28: new; what the processes of a run tell each other.
   run: 270,
   scopes: 300,
   situation: 200,
-  state: 1300,
+  state: 1290,
   // 2026-11-28: 200 more for ID tokens of other providers, and for phone numbers that are off. Keys have 100 less.
   // 2026-11-29: 120 for what faults do to sessions: used tokens, a new key, a clock that is ahead.
   supabase: 5790,
   // 2026-11-28: 1,600 were planned. Embedding, aggregates and spreads as the client's own tests ask, and folders and servers beside PGlite's memory, take the rest.
   // 2026-11-29: 10 for the schemas of config.toml, in place of an option.
-  tables: 3280,
+  tables: 3270,
   // 2026-11-28: 90 more for the names of variables that a project uses, and for rows of tables.
   // 2026-11-28: 130 for taking part in the run of exec, and reporting to it.
   // 2026-11-29: 180 for which tools an agent has called; 20 for what became of a test; 300 less for one client in place of two.

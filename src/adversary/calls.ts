@@ -51,7 +51,6 @@ interface ClientAnswer {
   readonly isStream: boolean
   /** How many chunks a stream of a chat completion has. */
   readonly chunks: number
-  /** The text that the client got. */
   readonly text: string
   /** The text without the fault, as far as the journal has it. */
   readonly wholeText: string

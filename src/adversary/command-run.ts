@@ -13,7 +13,6 @@ export interface CommandRun {
   readonly limitMs?: number
   /** Whether to look at the ports on which it listens. */
   readonly looksAtPorts?: true
-  /** Ends the run. */
   readonly signal: AbortSignal
 }
 
@@ -23,7 +22,6 @@ export interface CommandEnd {
   readonly durationMs: number
 }
 
-/** A running command. */
 export interface RunningCommand {
   /** Resolves when it has ended, with all that it has started. Rejects with a UsageError if it cannot be run. */
   readonly ended: Promise<CommandEnd>

@@ -40,15 +40,12 @@ export interface ClientVerdict {
   /** Whether it is a mistake of the client. It may also be right to fail. */
   readonly isBug: boolean
   readonly sentence: string
-  /** The calls that show it. */
   readonly calls: readonly ClientCall[]
 }
 
-/** A run of a client with a fault. */
 export interface ClientRun {
   /** All of its calls, in order. */
   readonly calls: readonly ClientCall[]
-  /** The one that the fault hit. */
   readonly hit: ClientCall
   readonly fault: Fault
   /** The calls of the same client without the fault, if they are known. */
@@ -61,10 +58,8 @@ export interface RunFacts extends ClientRun {
   readonly same: readonly ClientCall[]
   /** How often the client sends it anyway. */
   readonly usual: number
-  /** The same call after the one that was hit. */
   readonly again: readonly ClientCall[]
   readonly isRepeated: boolean
-  /** All calls after the one that was hit. */
   readonly later: readonly ClientCall[]
 }
 

@@ -6,7 +6,6 @@ import { didYouMean } from './suggest.js'
 /** More names than these are no help in a sentence. */
 const LONGEST_LIST = 8
 
-/** The message about an unknown key. */
 export const NOT_KNOWN = 'is not known here.'
 
 /**
@@ -140,7 +139,6 @@ export const withDefaults = <const E extends v.ObjectEntries, const D extends { 
     Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema, initial[key])]),
   ) as { readonly [K in keyof E]: v.OptionalSchema<E[K], D[K]> }
 
-/** Any number. */
 export const number = v.number('a number')
 export const wholeNumber = v.pipe(v.number('a whole number'), v.integer('a whole number'))
 export const boolean = v.boolean('true or false')

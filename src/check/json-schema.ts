@@ -55,12 +55,10 @@ const errorsIn = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLook
  */
 const MOST_STEPS = 60_000
 
-/** Thrown when a validation takes too many steps. */
 export class TooManySteps extends Error {
   override readonly name = 'TooManySteps'
 }
 
-/** How many references may still be followed. */
 export interface StepBudget {
   left: number
 }

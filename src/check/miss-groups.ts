@@ -45,7 +45,6 @@ export function createMissGroups() {
       return isNew
     },
     groups: (): readonly MissGroup[] => [...groups.values()],
-    /** From the most frequent. */
     causes: (): readonly Cause[] => [...causes.values()].sort((a, b) => b.count - a.count),
   }
 }
@@ -64,7 +63,6 @@ function countIn<T extends object>(
   return !known
 }
 
-/** At most this many tests are named. */
 const MOST_TESTS = 5
 
 function testsText({ met }: Pick<MissGroup, 'met'>, { faint, harmless }: Paint): string {

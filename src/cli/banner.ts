@@ -1,7 +1,7 @@
 /** The text printed after a start: the addresses and keys of the platform, warnings, and what to copy into .env. */
 import path from 'node:path'
 import { usesRecordings } from '../core/exchange.js'
-import { isLoopback } from '../core/origins.js'
+import { isLoopback, wildcards } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
 import { developmentSecret, developmentUser } from '../core/secrets.js'
 import type { Environment } from '../environment/index.js'
@@ -13,8 +13,6 @@ import { type Colors, relativePath } from './output.js'
 
 /** Options that the banner shows in other lines. */
 const shownAnyway = /^(host|port|controlToken|mode|modes|state|upstream\.(baseUrl|authUrl)|recordings\.dir)\b/
-
-const wildcards = new Set(['0.0.0.0', '::'])
 
 export function banner(
   platform: Platform,

@@ -128,7 +128,6 @@ const consistent = <F extends Entries>() =>
 
 const faultForm = v.pipe(closed(faultEntries), consistent())
 export type Fault = v.InferOutput<typeof faultForm>
-/** What happens to the session of a request. */
 export type SessionFault = NonNullable<Fault['session']>
 
 /** Names of 0.3, which are accepted until 0.5. */

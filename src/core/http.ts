@@ -171,7 +171,6 @@ export const retryHeaders = (afterMs: number): readonly string[] => [
   String(Math.max(1, Math.ceil(afterMs))),
 ]
 
-/** The maximum number of attempts for a request that gets a 429. */
 const MOST_TRIES = 3
 /** A longer Retry-After is not waited for. */
 const LONGEST_WAIT_MS = 30_000

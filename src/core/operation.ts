@@ -19,7 +19,6 @@ export type At = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 /** Who may call it: anyone who reaches the address, a signed-in user, or the developer. */
 export type Audience = 'anyone' | 'user' | 'developer'
 
-/** The signed-in caller. */
 export type User = Extract<Caller, { kind: 'user' }>
 
 /** A response with a content type other than JSON. */
@@ -85,7 +84,6 @@ export interface Operation<
   readonly isBodyOptional?: true
   /** The schema that the body must match before `run`, if `run` itself validates the body against `body`. */
   readonly takes?: Schema
-  /** How the body is read. */
   readonly bodyReading?: BodyReading
   /** The schema of the JSON response, or the content type of a text; absent if there is no body. */
   readonly returns?: R
@@ -97,7 +95,6 @@ export interface Operation<
 }
 
 interface BodyReading {
-  /** The size limit. */
   readonly bytes?: number
   /** Defaults to JSON with the usual limit on values. A SyntaxError becomes a 400. */
   readonly parse?: (body: Buffer) => unknown

@@ -33,7 +33,8 @@ export interface Origins {
 const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 /** Names that no website can have: those without a dot, and those under a domain reserved for private use. */
 const isInternal = (name: string) => !name.includes('.') || name.endsWith('.internal')
-const wildcards = new Set(['0.0.0.0', '::'])
+/** The addresses that stand for all of a machine. */
+export const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 export const allowsAllPages = (origins: OriginsOption) => origins === '*' || origins.includes('*')
 

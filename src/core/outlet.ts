@@ -32,7 +32,6 @@ export const outletOf = (response: WrittenResponse): Outlet => response[OUTLET] 
 /** How a body ends early: `cut` closes the connection, `reset` resets it, and `end` ends the body as if it were complete. */
 export type Ending = 'cut' | 'reset' | 'end'
 
-/** Changes an answer on its way. */
 export interface Transform {
   /** The headers to send instead, as node's flat array. */
   head(headers: readonly string[]): string[]

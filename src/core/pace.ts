@@ -5,9 +5,7 @@ import { settingsIn } from '../check/check.js'
 import { closed, described, map, numberBetween, optional, optionalEach } from '../check/forms.js'
 import { invalidRequest } from './errors.js'
 
-/** The pace of a stream. */
 export interface Pace {
-  /** Pause before the first piece. */
   readonly firstTokenMs: number
   /** Pieces per second after the first one; 0 means as fast as possible. */
   readonly tokensPerSecond: number

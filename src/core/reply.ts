@@ -5,7 +5,6 @@ import { isPaced, type Pace, unpaced } from './pace.js'
 /** What to send: our own reply, or the live platform's. */
 export type Answer = Reply | Forward
 
-/** An answer of our own. */
 export interface Reply {
   readonly kind: 'reply'
   readonly status: number
@@ -19,7 +18,6 @@ export interface Reply {
   readonly answeredBy?: AnsweredBy | undefined
   /** Further information for the log, computed when it is read. */
   readonly remark?: (() => string | undefined) | undefined
-  /** The fault to apply. */
   readonly fault?: Fault | undefined
   /** Whether it is a replayed recording. It then has only the live platform's headers. */
   readonly isRecorded?: true
@@ -130,7 +128,6 @@ export interface ResponseObserver {
   end(complete: boolean, isLeft?: boolean): void
 }
 
-/** What produced an answer. */
 export type AnsweredBy =
   /** `title` is the rule's name for people: `rule "weather"`. `reply` says which of several `replies` was used. */
   | {
@@ -173,9 +170,7 @@ export interface UpstreamResponse {
   readonly kind: 'upstream'
   /** As node's flat array. */
   readonly headers: readonly string[]
-  /** The beginning of the body. */
   readonly beginning: Buffer[]
-  /** The size of the whole body. */
   bytes: number
 }
 

@@ -7,7 +7,6 @@ import { isLoopback } from '../core/origins.js'
 import { keyOperations } from '../keys/operations.js'
 
 const config = closed({
-  /** The platform's base URL. */
   url: text,
   /** The URL for Supabase's `createClient`. */
   auth_url: text,
@@ -16,7 +15,6 @@ const config = closed({
   auth_mode: word(['local', 'proxy']),
   /** Where answers come from. */
   mode: text,
-  /** Standin's own version. */
   version: text,
   models: arrayOf(text),
   /** Everything that clients can request, with the credentials that each accepts. */

@@ -1,6 +1,5 @@
 /** The addresses of the page's views, for the page and for the server, which serves the page at each. */
 
-/** The address of each view. */
 export const routes = {
   activity: '/dashboard',
   answers: '/dashboard/answers',

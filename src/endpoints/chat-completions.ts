@@ -17,9 +17,7 @@ import { ANY_MODEL, type Model, namedModels } from './options.js'
 /** What happens to a request that OpenAI refuses: it is answered and reported, or refused. */
 export type Requests = 'warn' | 'strict'
 
-/** The parts that it needs to reply. */
 export interface ChatParts {
-  /** The available models. */
   readonly models: readonly Pick<Model, 'id' | 'pace'>[]
   /** Gets the ids of models without an entry that were used, if any model may be used. */
   readonly usedModels: Set<string>
@@ -27,7 +25,6 @@ export interface ChatParts {
     answer(request: ChatRequest, exchange: Exchange): Generation | Promise<Generation>
     mismatch?(request: ChatRequest, generation: Generation): Reply['remark']
   }
-  /** The default pace of streams. */
   readonly pace: Pace
   readonly tokenizer: Tokenizer
   readonly requests: Requests
@@ -75,7 +72,6 @@ export const chatCompletions = {
 
 /** Returns the function that sends what was generated in the requested form. */
 function createAnswer({ models, replies, pace, tokenizer }: Omit<ChatParts, 'requests' | 'usedModels'>) {
-  /** The default pace of each model. */
   const modelPaces = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 

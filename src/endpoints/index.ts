@@ -66,7 +66,6 @@ export interface Routes {
   get(method: string, path: string, scope?: string): Endpoint
   /** The same, but returns `undefined` instead of throwing. */
   find(method: string, path: string, scope?: string): Endpoint | undefined
-  /** Whether the path exists, for any method. */
   has(path: string): boolean
   /** The value of `Allow` for a path; `undefined` if the path does not exist. */
   methodsOf(path: string, scope?: string): readonly string[] | undefined

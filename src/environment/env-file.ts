@@ -3,7 +3,6 @@ import { parseDotEnv } from './dot-env.js'
 
 type Variable = readonly [name: string, value: string]
 
-/** What becomes of a file. */
 export interface ChangedFile {
   readonly text: string
   /** The names that were not there. */

@@ -21,7 +21,6 @@ export interface Project {
 }
 
 export interface ProjectSources {
-  /** The folders with .env files. */
   readonly folders: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
 }

@@ -66,7 +66,6 @@ interface MediaDescription {
   /** The first example, with its name if it has one. */
   readonly example: { readonly name: string; readonly value: unknown } | undefined
   readonly schema: (() => Node) | undefined
-  /** The name of the schema. */
   readonly name: string
 }
 

@@ -18,14 +18,12 @@ export interface ConfiguredDocument {
   readonly files: readonly string[]
 }
 
-/** One operation of a document. */
 export interface DocumentedOperation {
   /** Always the same object. */
   readonly endpoint: OwnPath
   readonly source: ConfiguredDocument
   /** The operation as written in the document. */
   readonly definition: Node
-  /** The parameters of the operation and of its path. */
   readonly parameters: readonly Node[]
   /** The path parameters by name; `undefined` if the path does not match. */
   paramsIn(steps: readonly string[]): Readonly<Record<string, string>> | undefined

@@ -42,7 +42,6 @@ type ReadOutput = (
   readonly files: readonly string[]
 }
 
-/** At most this many problems are listed. */
 const MOST_PROBLEMS = 20
 
 export async function readDocument({ file, dir, folders }: ReadInput): Promise<ReadOutput> {

@@ -73,7 +73,6 @@ function mistakesOf(validate: Validate, values: unknown): readonly Mistake[] {
   }
 }
 
-/** At most this many mistakes are listed. */
 const MOST_MISTAKES = 10
 
 function mistakesInWords(mistakes: readonly Mistake[]): string {

@@ -3,7 +3,6 @@ import { isUsable } from '../check/expressions.js'
 import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
 
-/** An object of a document. */
 export type Node = Readonly<Record<string, unknown>>
 
 export type OpenApiDocument = ReturnType<typeof documentOf>

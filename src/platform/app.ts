@@ -39,7 +39,6 @@ interface Dependencies {
   readonly stopping: AbortSignal
   /** Why the files, as they are now, cannot be used. */
   readonly problems: () => readonly Problem[]
-  /** The requests that are under way. */
   readonly underWay: Delivery['underWay']
 }
 

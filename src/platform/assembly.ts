@@ -164,7 +164,6 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
   return {
     library: async () => (await read()).library,
     recordings: read,
-    /** Answers in the current modes. */
     surface(changed: AdjustedParts, sources: readonly PathSource[]) {
       const chosen = runtime.modes.current()
       // Without configured paths, the routes stay unchanged.

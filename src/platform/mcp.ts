@@ -22,7 +22,6 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
   }
   return {
     use,
-    /** The configured servers. */
     servers: () => mcpServers(loaded().config.mcp),
     async prepare(next: PreparedConfig) {
       const before = loaded()

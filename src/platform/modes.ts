@@ -19,7 +19,6 @@ export interface ModeSettings {
 
 const modesOf = ({ config: { mode, modes } }: Pick<LoadedConfig, 'config'>) => ({ mode, modes })
 
-/** The configuration with these modes. */
 const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<ModeSettings, 'mode' | 'modes'>): LoadedConfig => ({
   ...loaded,
   config: { ...loaded.config, mode, modes },
@@ -39,7 +38,6 @@ function modeSettingsOf(loaded: Pick<LoadedConfig, 'config'>): ModeSettings {
 
 export const allModes = ({ mode, modes }: ModeSettings) => [mode, ...Object.values(modes)]
 
-/** Whether two configurations have the same modes. */
 const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
 
 /** Throws a ProblemsError if the live platform is this one, listening on `port`, because requests would loop. */
@@ -96,7 +94,6 @@ function impossible(switched: LoadedConfig, where: Where): readonly string[] | u
 }
 
 interface Dependencies {
-  /** The current configuration. */
   readonly loaded: () => LoadedConfig
   readonly warn: (sentence: string) => void
   /** The port that the platform listens on; 0 without one. */
@@ -114,7 +111,6 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
     chosen = next
     listeners.emit()
   }
-  /** The configuration with the current modes. */
   const running = () => withModes(loaded(), current())
   /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
   const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? current() : modeSettingsOf(next))

@@ -19,7 +19,6 @@ import type { LoadedConfig } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { Rules } from './rules.js'
 
-/** A running platform. */
 export interface OpenPlatform {
   /** The `base_url` of the platform, without a trailing slash. OpenAI's clients use `${url}/v1`. */
   readonly url: string
@@ -32,7 +31,6 @@ export interface OpenPlatform {
   readonly apiKey: string
   /** The control token, generated at the start if other machines can reach the control API and no token is configured; otherwise empty. */
   readonly controlToken: string
-  /** Where answers come from. */
   readonly mode: Mode
   /** The current configuration. */
   readonly loaded: LoadedConfig

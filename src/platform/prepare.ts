@@ -18,7 +18,6 @@ import { createTokens, type Tokens } from '../supabase/tokens.js'
 import type { PreparedTables } from '../tables/read.js'
 import { type ConfigSources, type LoadedConfig, redactionRules, replyFilesOf } from './config/load.js'
 
-/** The sources of a platform. */
 export interface PlatformSources extends ConfigSources {
   /** Rules written in code. They come before those from files. */
   readonly rules?: readonly RuleInput[]
@@ -41,7 +40,6 @@ export const loadMcpFolder = () => import('../mcp/index.js')
 
 export type McpFolder = Awaited<ReturnType<typeof loadMcpFolder>>
 
-/** A configuration, and what it names. */
 export interface PreparedConfig {
   readonly loaded: LoadedConfig
   readonly rules: LoadedRules['rules']

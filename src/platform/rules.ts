@@ -38,10 +38,8 @@ interface ScopeOption {
   readonly scope?: string | undefined
 }
 
-/** A rule that was added. */
 export interface AddedRule {
   readonly id: string
-  /** How often it has answered. */
   answered(): number
 }
 
@@ -70,7 +68,6 @@ export interface RulesPart extends Part<PreparedConfig> {
   explain(attempt: Attempt): Promise<Explained>
   /** Why an added rule does not answer an exchange after all; `undefined` if it does. */
   whyNot(id: string, exchange: Exchange): Promise<string | undefined>
-  /** What a reload keeps. */
   readonly memory: Memory
   readonly atRunTime: RulesAtRunTime
 }
@@ -181,7 +178,6 @@ async function explainAttempt(
 
 interface ReplyDescriber<T> {
   linesOf(generation: T): readonly string[]
-  /** What may be wrong with the reply. */
   mismatch?(generation: T): string | undefined
 }
 

@@ -42,9 +42,7 @@ interface Later {
   /** The port that is open, or will be; 0 if it is not known. */
   readonly port: () => number
   readonly url: () => string
-  /** Rebuilds the request line. */
   readonly renew: () => void
-  /** The requests that are under way. */
   readonly underWay: () => Iterable<RequestContext>
 }
 

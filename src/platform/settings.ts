@@ -60,7 +60,6 @@ interface Dependencies {
   readonly loaded: () => LoadedConfig
   readonly counters: Counters
   readonly state: State
-  /** Applies the changes to the request line. */
   readonly apply: (changes: Changes) => void
 }
 

@@ -12,7 +12,6 @@ interface Dependencies {
   readonly first: PreparedTables | undefined
   readonly state: State
   readonly warn: (sentence: string) => void
-  /** Rebuilds the request line. */
   readonly renew: () => void
 }
 

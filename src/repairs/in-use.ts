@@ -9,9 +9,7 @@ type Choice = { readonly key: string; readonly file: string } | { readonly ignor
 /** A repair, and what it does in words. */
 export type RepairInUse = Choice & { readonly id: string; readonly says: string }
 
-/** An answer by hand, which is a rule. */
 export interface AnswerByHand {
-  /** The id of its rule. */
   readonly rule: string
   /** What it answers. Another answer to the same takes its place. */
   readonly to: string

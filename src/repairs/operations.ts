@@ -62,7 +62,6 @@ const changedAnswers = closed({
   files: arrayOf(text),
   /** When; `null` if nothing has been saved since the start. */
   at: orNull(moment),
-  /** How many requests were answered again. */
   requests: wholeNumber,
   /** Those that are answered differently, the newest first. */
   data: arrayOf(closed({ id: text, title: text, before: answered, after: answered })),

@@ -7,7 +7,6 @@ import { allRows, changeRow, insertRow, listRows, MOST_ROWS, type RowSet, remove
 import { headOf, seededHead } from './seeds.js'
 
 interface Parts {
-  /** The resources of the current configuration. */
   readonly resources: () => readonly ReadyResource[]
   readonly state: State
   readonly now: () => number
@@ -47,7 +46,6 @@ export function createResourceRows({ resources, state, now }: Parts) {
       }),
     insert: (address: ResourceAddress, row: Json) =>
       write(address, (tables, set) => insertRow(tables, set, row, now())),
-    /** Changes the fields that are given. */
     change: (address: ResourceAddress, id: string, body: Json) =>
       write(address, (tables, set) => changeRow(tables, set, { id, body, keepsOmitted: true }, now())),
     remove: (address: ResourceAddress, id: string) => write(address, (tables, set) => removeRow(tables, set, id)),

@@ -28,7 +28,6 @@ const summary = closed({
   id: closed({ field: text, as: word(['uuid', 'integer', 'given']) }),
   /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */
   owner: orNull(text),
-  /** How many rows there are. */
   rows: wholeNumber,
 })
 
@@ -37,7 +36,6 @@ const row = closed({
   row: objectOf<Json>(),
   /** The user to whom it belongs. */
   owner: orNull(text),
-  /** Whether it comes from the data file. */
   isFromStart: boolean,
   created_at: moment,
   updated_at: moment,

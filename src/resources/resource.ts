@@ -14,7 +14,6 @@ export interface ReadyResource {
   readonly only: readonly ResourceAction[]
   readonly id: {
     readonly field: readonly string[]
-    /** How new rows get their ids. */
     readonly as: 'uuid' | 'integer' | 'given'
   }
   /** The field with the id of the user to whom a row belongs; `undefined` if rows belong to no one. */
@@ -29,7 +28,6 @@ export interface ReadyResource {
   readonly fields: ReadonlySet<string>
 }
 
-/** An initial row. */
 export interface SeedRow {
   readonly id: string
   readonly owner: string | null

@@ -7,7 +7,6 @@ import { exactJsonOf, stringifyExact } from '../core/json.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../state/rows.js'
 import { idText, isWhole, parentOf, type ReadyResource, rowValue, withRowValue } from './resource.js'
 
-/** Whose rows a caller can see. */
 export interface Viewer {
   /** The user; null for callers that belong to no user. */
   readonly user: string | null
@@ -44,7 +43,6 @@ function whereOf({ resource, head, viewer, params }: RowSet) {
 
 export interface RowPage {
   readonly rows: readonly ResourceRow[]
-  /** How many rows there are on all pages. */
   readonly total: number
 }
 

@@ -23,7 +23,6 @@ interface RowFields {
   readonly id: { readonly field: readonly string[] }
 }
 
-/** The first mistake of a row. */
 type RowCheck = (row: Json) => Mistake | undefined
 
 /** Returns a function that finds the first mistake of a row. Rejects with a ProblemsError for a schema that cannot be used. */
@@ -64,7 +63,6 @@ interface SeedForm extends RowFields {
   readonly userIdOf: (email: string) => string | undefined
 }
 
-/** At most this many mistakes are reported. */
 const MOST_MISTAKES = 20
 
 /** Returns the rows of a data file, and their mistakes. A file without data has no rows. */

@@ -69,7 +69,6 @@ function endpointOf(resource: ReadyResource, action: ResourceAction) {
   return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access } } }
 }
 
-/** The input of an action. */
 interface ResourceRequest {
   readonly exchange: Exchange
   readonly resource: ReadyResource

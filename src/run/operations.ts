@@ -14,7 +14,6 @@ export type FaultOfKey = ValueOf<typeof faultOfKey>
 
 /** What the tests of a run take from its start. Values are JSON as text, with all digits of their numbers. */
 const handOver = closed({
-  /** The name of this part of the run. */
   part: text,
   /** The name of the run, in its notes. */
   run: text,
@@ -26,7 +25,6 @@ const handOver = closed({
   options: text,
   /** Those of them that the command line and the environment set. */
   overrides: text,
-  /** Whether all tests run. */
   isWhole: boolean,
   faults: arrayOf(faultOfKey),
 })

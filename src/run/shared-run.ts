@@ -30,14 +30,12 @@ interface RunPart {
 export class SharedRun {
   /** In the notes of all its processes. */
   readonly name = processName()
-  /** Whether all tests run. */
   isWhole = false
   readonly #token = randomBytes(24).toString('base64url')
   readonly #parts = new Map<string, RunPart>()
   readonly #removed: string[] = []
   #faults: readonly FaultOfKey[] = []
   readonly #listeners = createListeners<JournalEntry>()
-  /** Calls a listener with each exchange that a part reports. */
   readonly follow = this.#listeners.add
 
   constructor(private readonly host: Host) {}

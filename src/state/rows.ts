@@ -112,7 +112,6 @@ export interface IdentityOwnerRow {
   /** The provider and its id for the user, separated by a space. */
   readonly id: string
   readonly user_id: string
-  /** The address of the account. */
   readonly email: string
   readonly created_at: Moment
 }
@@ -175,7 +174,6 @@ export interface MessageRow {
   readonly used_at: Moment | null
 }
 
-/** A resource of the configuration, in one scope. */
 export interface ResourceHead {
   /** A digest of the scope and the path. */
   readonly id: string
@@ -253,7 +251,6 @@ export interface Table<Row> {
 
 export type Tables = { readonly [N in TableName]: Table<Rows[N]> }
 
-/** A unique value already exists. */
 export class TakenError extends Error {
   override readonly name = 'TakenError'
 }
@@ -270,7 +267,6 @@ export interface UserChange {
 }
 
 export interface State {
-  /** Reads without changing anything. */
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
   /**
    * Changes something. Writers wait for one another, including those of other processes with the same state. The

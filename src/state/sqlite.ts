@@ -163,7 +163,6 @@ interface Failure {
   readonly code?: string
   /** SQLite's number of the error, such as 261: the last eight bits are its kind. */
   readonly errcode?: number
-  /** SQLite's description of the kind of error. */
   readonly errstr?: string
 }
 

@@ -37,7 +37,6 @@ export interface Database {
 
 interface Shape<Column extends string> {
   readonly key: Column
-  /** The columns that are stored as JSON. */
   readonly json: readonly Column[]
   /** Whether long whole numbers in JSON are BigInts. Supabase Auth makes them numbers. */
   readonly keepsDigits?: boolean
@@ -80,7 +79,6 @@ export const tableNames = Object.keys(shapes) as readonly TableName[]
 
 type AnyRow = Readonly<Record<string, unknown>>
 
-/** The shape of a table whose row type is unknown. */
 type AnyShape = Shape<string>
 
 const shapeOf = (name: TableName): AnyShape => ({

@@ -36,23 +36,15 @@ export interface TableRows {
   sql(text: string, values: readonly unknown[]): Promise<readonly Row[]>
 }
 
-export interface OpenTables extends TableRows {
-  answer(exchange: Exchange): Promise<Reply>
-  /** Puts the migrations of another reading of the configuration to use. Rejects with a ProblemsError for one that fails. */
-  renew(next: TablesSource): Promise<void>
-  reset(): Promise<void>
-  close(): Promise<void>
-}
-
 /** Opens the tables. Rejects with a ProblemsError for a migration that fails, and with a StartError if the engine does not start. */
 export async function openTables(source: TablesSource, options: Options): Promise<OpenTables> {
-  const tables = new TablesOnEngine(source, options)
+  const tables = new OpenTables(source, options)
   await tables.opened()
   options.state.followUsers(changes => tables.followUsers(changes))
   return tables
 }
 
-class TablesOnEngine implements OpenTables {
+export class OpenTables implements TableRows {
   private readonly known = new Set<string>()
   private current: Promise<Opened>
 
@@ -96,6 +88,7 @@ class TablesOnEngine implements OpenTables {
     })
   }
 
+  /** Puts the migrations of another reading of the configuration to use. Rejects with a ProblemsError for one that fails. */
   async renew(next: TablesSource): Promise<void> {
     const { warn, isRestored } = this.options
     const before = this.source

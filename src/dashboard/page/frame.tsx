@@ -43,7 +43,6 @@ export function Frame({ view, children }: Props) {
   )
 }
 
-/** The logo and the name. */
 const Brand = () => (
   <Link to={routes.activity} class="brand">
     <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">

@@ -85,7 +85,6 @@ function Activity() {
   )
 }
 
-/** The chat before a chat of the same run. */
 const stepBefore = ({ id, run, prompt }: JournalBrief, all: readonly JournalBrief[]) =>
   prompt === null
     ? undefined

@@ -166,7 +166,6 @@ function MoreLeft({ text }: { readonly text: string }) {
   return <p class="hint quiet">{count(text.length - SHOWN)} more characters are not shown here.</p>
 }
 
-/** The most turns that are shown. */
 const TURNS = 500
 
 interface ConversationProps {

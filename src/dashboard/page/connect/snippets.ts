@@ -3,7 +3,6 @@ import type { ConfigJson } from '../../operations.js'
 import { useConfig } from '../config.jsx'
 import { freshKey } from '../session/session.js'
 
-/** A placeholder for the API key. */
 const PLACEHOLDER = 'YOUR_API_KEY'
 const CHAT = '/v1/chat/completions'
 

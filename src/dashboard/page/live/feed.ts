@@ -16,7 +16,6 @@ interface FeedBeginning {
 
 /** A method for each event of the feed, and `lost`. */
 export interface FeedReader {
-  /** The connection is open. */
   began(begun: FeedBeginning): void
   exchanges(briefs: readonly JournalBrief[]): void
   /** All requests in flight, as they are now. */

@@ -23,7 +23,6 @@ interface LiveList {
   readonly situation: SituationJson | undefined
   /** The number of requests that are not in the list, because too many came at once. */
   readonly skipped: number
-  /** How many of the rows are problems. */
   readonly problems: number
   /** How many of the rows no rule answered, although there are rules. */
   readonly unruled: number

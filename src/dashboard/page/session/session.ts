@@ -13,7 +13,6 @@ type Session =
   | { readonly kind: 'signed-out'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
-/** What the auth backend grants. */
 interface Granted {
   readonly access_token: string
   readonly refresh_token: string

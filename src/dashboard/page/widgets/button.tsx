@@ -126,7 +126,6 @@ function copyBySelection(text: string): boolean {
 }
 
 interface Props {
-  /** What the button shows. */
   readonly label: ComponentChildren
   /** Its name for screen readers, if the label does not say it. */
   readonly name: string
