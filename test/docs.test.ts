@@ -79,7 +79,6 @@ const expected: Record<string, RegExp> = {
   'Tools, JSON and failures': /^Oslo\nfind_person\nRateLimitError 2$/m,
   'AI SDK': /^Thirty days\.$/,
   'supabase-js': /^ada@example.com$/m,
-  'From sign-in to a reply': /^sk-local-\w{4}\nHello from the platform!$/m,
   'Verifying a user token': /^developer@example.com authenticated$/m,
   'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'In scripts': /^pong$/m,

@@ -25,7 +25,10 @@ const attached = { _file: v.nullish(text) }
 
 const request = open({
   method: v.pipe(text, v.nonEmpty('a string that is not empty')),
-  url: v.pipe(text, v.check(url => URL.canParse(url), 'a URL')),
+  url: v.pipe(
+    text,
+    v.check(url => URL.canParse(url), 'a URL'),
+  ),
   headers: harPairs,
   bodySize: sizes,
   postData: v.nullish(
