@@ -1,7 +1,7 @@
 /** The entries of a HAR file. The schema is as lenient as existing tools require. */
 import * as v from 'valibot'
 import { check, type Mistake } from '../check/check.js'
-import { open, text } from '../check/forms.js'
+import { filled, open, text } from '../check/forms.js'
 import { jsonFrom, withPlaces } from '../check/json-places.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { foreignFile } from './har-foreign.js'
@@ -9,8 +9,8 @@ import { foreignFile } from './har-foreign.js'
 const number = v.number('a number')
 const harTexts = v.nullish(text, '')
 const numbers = v.nullish(number, 0)
-/** HAR's -1 means not known. */
-const sizes = v.nullish(number, -1)
+const sizes = v.nullish(number, -1) // HAR's -1 means not known.
+const aUrl = v.check((url: string) => URL.canParse(url), 'a URL')
 
 /** Polly writes lists as they are, and other tools numbers. */
 const single = v.union([text, number, v.boolean()], 'a string, a number or a list of them')
@@ -24,11 +24,8 @@ const harPairs = v.pipe(
 const attached = { _file: v.nullish(text) }
 
 const request = open({
-  method: v.pipe(text, v.nonEmpty('a string that is not empty')),
-  url: v.pipe(
-    text,
-    v.check(url => URL.canParse(url), 'a URL'),
-  ),
+  method: filled,
+  url: v.pipe(text, aUrl),
   headers: harPairs,
   bodySize: sizes,
   postData: v.nullish(
