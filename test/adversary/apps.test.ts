@@ -55,5 +55,5 @@ test.each(names)(
 
 test.each(names)('the mended %s app is clean', { timeout: 90_000 }, async name => {
   const end = await (await ends()).get(name)?.mended
-  expect(end).toMatchObject({ code: 0, stdout: expect.stringMatching(/^([5-9]|10) runs with a fault: (?!.* bug)/m) })
+  expect(end).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[5-9] runs with a fault: (?!.* bug)/m) })
 })

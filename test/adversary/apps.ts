@@ -1,11 +1,11 @@
 /** Three apps with seeded bugs, each with a mended form of itself. */
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { type End, type Files, start, type Until } from '../command.js'
+import { type End, type Files, runInProcess, start, type Until } from '../command.js'
 
 const installed = (name: string) => pathToFileURL(createRequire(import.meta.url).resolve(name))
 
-/** A conversation with OpenAI's SDK: a story, then a title for it. */
+/** A story from OpenAI's SDK. */
 const openaiApp = (isMended: boolean) => `
 import OpenAI from '${installed('openai')}'
 const openai = new OpenAI({ maxRetries: ${isMended ? 2 : 0} })
@@ -29,10 +29,7 @@ const patiently = async work => {
   for (let left = ${isMended ? 2 : 0}; ; left--) try { return await work() } catch (error) { if (left === 0 || error.status) throw error }
 }
 
-const question = { role: 'user', content: 'Tell me a story.' }
-const story = await patiently(() => ask([question]))
-const messages = [question, { role: 'assistant', content: story }, { role: 'user', content: 'And a title?' }]
-await patiently(() => ask(messages))
+await patiently(() => ask([{ role: 'user', content: 'Tell me a story.' }]))
 `
 
 /** An agent with the AI SDK: the model orders a pizza with a tool, then says so. */
@@ -140,12 +137,13 @@ interface Adversary {
   readonly until?: Until
 }
 
-/** Runs one of the apps below \`standin exec --adversary\`. */
-export const adversary = (app: string, { flags = [], files = {}, until }: Adversary = {}): Promise<End> =>
-  start(['exec', '--adversary', ...flags, '--', process.execPath, 'app.mjs'], {
-    files: { 'app.mjs': app, 'fixtures/replies/rules.yaml': rules, ...files },
-    ...(until && { until }),
-  }).ended
+/** Runs one of the apps below `standin exec --adversary`. It needs a process only for what the app prints, or beside others. */
+export function adversary(app: string, { flags = [], files = {}, until }: Adversary = {}): Promise<End> {
+  const args = ['exec', '--adversary', ...flags, '--', process.execPath, 'app.mjs']
+  const scene = { files: { 'app.mjs': app, 'fixtures/replies/rules.yaml': rules, ...files } }
+  if (!until && !flags.includes('--verbose')) return runInProcess(args, scene)
+  return start(args, { ...scene, ...(until && { until }) }).ended
+}
 
 export interface VerdictLine {
   readonly code: string

@@ -1,15 +1,13 @@
-import { createRequire } from 'node:module'
-import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { inBrowser, launchOptions } from '../dashboard/browser.js'
+import { forAll } from '../command.js'
+import { browserForPrograms, inBrowser } from '../dashboard/browser.js'
 import { adversary, verdictsIn } from './apps.js'
 
-const playwright = pathToFileURL(createRequire(import.meta.url).resolve('playwright-core'))
+const browser = forAll(browserForPrograms)
 
-/** A page that shows an answer, and a browser that looks at it. It makes images of Markdown, as most chat pages do. */
-const chatPage = (isSafe: boolean) => `
+/** A page that shows an answer, which it opens in a browser. It makes images of Markdown, as most chat pages do. */
+const chatPage = async (isSafe: boolean) => `
 import { createServer } from 'node:http'
-import playwright from '${playwright}'
 const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
 const policy = ${isSafe} ? { 'content-security-policy': "default-src 'self' 'unsafe-inline'" } : {}
 const page = \`<main></main><script>
@@ -17,6 +15,7 @@ const main = document.querySelector('main')
 const show = text => {
   const html = text.replace(/!\\\\[(.*?)\\\\]\\\\((.*?)\\\\)/g, '<img alt="$1" src="$2">')
   ${isSafe} ? main.setHTML(html) : main.innerHTML = html
+  document.title = 'shown'
 }
 fetch('/chat').then(response => response.text()).then(show)
 </script>\`
@@ -29,11 +28,7 @@ const server = createServer(async (request, response) => {
   })
   response.end((await answer.json()).choices[0].message.content)
 }).listen(0, '127.0.0.1', async () => {
-  const browser = await playwright.chromium.launch(${JSON.stringify(launchOptions)})
-  const tab = await browser.newPage()
-  await tab.goto('http://127.0.0.1:' + server.address().port, { waitUntil: 'networkidle' })
-  await tab.waitForSelector('main:not(:empty)')
-  await browser.close()
+  await fetch('${await browser()}/?http://127.0.0.1:' + server.address().port)
   process.exit(0)
 })
 `
@@ -42,7 +37,7 @@ const found = (end: Parameters<typeof verdictsIn>[0]) =>
   verdictsIn(end).map(({ fault, code, isBug }) => `${fault}: ${code}${isBug ? '' : ' (note)'}`)
 
 inBrowser('a page of raw HTML fetches what an answer points to, and runs its script', { timeout: 90_000 }, async () => {
-  const end = await adversary(chatPage(false), { flags: ['--json', '--faults', 'model-markup'] })
+  const end = await adversary(await chatPage(false), { flags: ['--json', '--faults', 'model-markup'] })
   expect(found(end)).toEqual(['model-markup: leaked', 'model-markup: markup'])
   const [leak] = verdictsIn(end)
   expect(leak?.sentence).toContain('the image in Markdown, the image in HTML, a script in HTML')
@@ -50,7 +45,7 @@ inBrowser('a page of raw HTML fetches what an answer points to, and runs its scr
 })
 
 inBrowser('a page with a sanitizer and a Content-Security-Policy gets no verdict', { timeout: 90_000 }, async () => {
-  const end = await adversary(chatPage(true), { flags: ['--json', '--faults', 'model-markup'] })
+  const end = await adversary(await chatPage(true), { flags: ['--json', '--faults', 'model-markup'] })
   expect(found(end)).toEqual([])
   expect(end.code).toBe(0)
 })

@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { expect } from 'vitest'
-import { folderWith, start } from '../command.js'
-import { inBrowser, launchOptions } from '../dashboard/browser.js'
+import { folderWith, forAll, start } from '../command.js'
+import { browserForPrograms, inBrowser } from '../dashboard/browser.js'
 import { verdictsIn } from './apps.js'
 
 const here = (name: string) => fileURLToPath(new URL(`session-app/${name}`, import.meta.url))
+
+const browser = forAll(browserForPrograms)
 
 const rules = `
 - on: POST /notes
@@ -21,7 +23,7 @@ async function tried(isWrong: boolean, ...flags: readonly string[]) {
   const page = `${folderWith()}/page.js`
   const bundle = await rolldown({ input: here('page.js'), platform: 'browser' })
   await bundle.write({ file: page, format: 'iife' })
-  const settings = JSON.stringify({ page, launch: launchOptions, isWrong })
+  const settings = JSON.stringify({ page, browser: await browser(), isWrong })
   return start(['exec', '--adversary', ...flags, '--', process.execPath, here('server.js'), settings], {
     files: { 'platform.config.yaml': "auth: { testOtp: '123456' }", 'fixtures/replies/rules.yaml': rules },
   }).ended

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { cpSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { folderWith, run } from '../command.js'
+import { folderWith, forAll, run, runInProcess, type Until } from '../command.js'
 import { liveWith } from '../recordings/live.js'
 import { namesIn } from './recorded.js'
 
@@ -33,12 +34,16 @@ const call = await ask('weather', [user('Weather?')], { tools })
 if (call) await ask('weather', [user('Weather?'), call, { role: 'tool', tool_call_id: call.tool_calls[0].id, content: '12' }], { tools })
 `
 
-/** A suite that has been recorded, and committed to git. */
-async function recordedSuite({
-  ignore = 'user',
-  system = 'You are a guide. Answer briefly. Never guess.',
-  prompts = false,
-} = {}) {
+interface Recorded {
+  readonly ignore?: string
+  readonly system?: string
+  readonly prompts?: boolean
+}
+
+const SYSTEM = 'You are a guide. Answer briefly. Never guess.'
+
+/** A folder with a suite that has been recorded, and committed to Git. */
+async function recordedFolder({ ignore = 'user', system = SYSTEM, prompts = false }: Recorded, until?: Until) {
   let twice = 0
   const live = await liveWith((request, response) => {
     const { messages, model } = JSON.parse(live.seen.at(-1)?.body ?? '{}')
@@ -50,31 +55,53 @@ async function recordedSuite({
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ id: request.url, object: 'chat.completion', created: 1, model, choices }))
   })
-  const project = folderWith({
-    'suite.mjs': suite,
-    'platform.config.yaml': `upstream: { baseUrl: ${live.url}, apiKey: sk-live-0123456789 }\nrecordings: { ignore: [${ignore}] }\n`,
-  })
-  const config = ['--config', path.join(project, 'platform.config.yaml')]
-  const dir = path.join(project, 'fixtures/recordings')
-  const exec = (flags: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    run(['exec', ...config, ...flags, '--', process.execPath, path.join(project, 'suite.mjs')], {
-      env: { SYSTEM: system, ...env },
-    })
-  if (prompts) expect(await run(['recordings', 'repair', '--prompts', ...config])).toMatchObject({ code: 0 })
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: project, encoding: 'utf8' })
-  expect(await exec(['--mode', 'record'])).toMatchObject({ code: 0 })
+  const project = folderWith(
+    {
+      'suite.mjs': suite,
+      'platform.config.yaml': `upstream: { baseUrl: ${live.url}, apiKey: sk-live-0123456789 }\nrecordings: { ignore: [${ignore}] }\n`,
+    },
+    until,
+  )
+  if (prompts) expect(await run(['recordings', 'repair', '--prompts', ...configIn(project)])).toMatchObject({ code: 0 })
+  expect(await below(project)(['--mode', 'record'], { SYSTEM: system })).toMatchObject({ code: 0 })
   await live.close()
+  const git = gitIn(project)
   git('init', '-q')
   git('add', '.')
   git('commit', '-qm', 'recorded')
+  return project
+}
+
+const configIn = (project: string) => ['--config', path.join(project, 'platform.config.yaml')]
+
+/** Runs the suite of a project below `standin exec`. */
+const below = (project: string) => (flags: readonly string[], env: Readonly<Record<string, string>>) =>
+  runInProcess(['exec', ...configIn(project), ...flags, '--', process.execPath, path.join(project, 'suite.mjs')], {
+    env,
+  })
+
+const gitIn =
+  (cwd: string) =>
+  (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+
+/** Recorded once. */
+const plain = forAll(until => recordedFolder({}, until))
+
+/** A suite that has been recorded. */
+async function recordedSuite(options?: Recorded) {
+  const project = folderWith()
+  cpSync(await (options ? recordedFolder(options) : plain()), project, { recursive: true })
+  const exec = below(project)
+  const nearest = ['--mode', 'replay', '--on-miss', 'nearest']
+  const system = options?.system ?? SYSTEM
+  const git = gitIn(project)
   return {
-    dir,
+    dir: path.join(project, 'fixtures/recordings'),
     git,
-    exec,
-    replay: (env?: Readonly<Record<string, string>>) => exec(['--mode', 'replay'], env),
-    nearest: (env?: Readonly<Record<string, string>>) => exec(['--mode', 'replay', '--on-miss', 'nearest'], env),
-    accept: (...flags: readonly string[]) => run(['recordings', 'accept', ...config, ...flags]),
+    replay: (env: Readonly<Record<string, string>>) => exec(['--mode', 'replay'], { SYSTEM: system, ...env }),
+    nearest: (env: Readonly<Record<string, string>>) => exec(nearest, { SYSTEM: system, ...env }),
+    accept: (...flags: readonly string[]) => run(['recordings', 'accept', ...configIn(project), ...flags]),
     names: () => namesIn(project),
     /** What git shows for a commit of everything: for each file its status, and the lines that changed. */
     changes() {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 import { expect, test } from 'vitest'
-import { run, start } from '../command.js'
+import { run, runInProcess, start } from '../command.js'
 import { AN_OBJECT, didYouMean, mustBe, wholeNumber } from '../sentences.js'
 
 const config = (text: string) => ({ 'platform.config.yaml': text })
@@ -75,7 +75,7 @@ test('config check says what is wrong, in the file, the flags, the environment a
 
 test('config check finds what would stop a start: a mode without its address', async () => {
   const files = config('mode: proxy\n')
-  const stopped = await run(['--port', '0'], { files })
+  const stopped = await runInProcess(['--port', '0'], { files })
   expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining('upstream.baseUrl') })
   expect(await run(['config', 'check'], { files })).toEqual(stopped)
 })
@@ -87,7 +87,7 @@ test.each(['state: mysql://app:secret@db/app', 'state: "postgres://app:se#cret@d
     const checked = await run(['config', 'check'], { files })
     expect(checked.code).toBeGreaterThan(0)
     expect(checked.stderr).not.toContain('cret@')
-    expect(checked).toEqual(await run(['--port', '0'], { files }))
+    expect(checked).toEqual(await runInProcess(['--port', '0'], { files }))
   },
 )
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { flagsOfAll, runFlags } from '../../src/cli/command.js'
 import { commands, helpText } from '../../src/cli/commands.js'
-import { run } from '../command.js'
+import { run, runInProcess } from '../command.js'
 import { mustBe, wholeNumber } from '../sentences.js'
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
@@ -90,7 +90,7 @@ test.each([
 })
 
 test('a flag with an invalid value is refused like an option', async () => {
-  expect(await run(['--port', 'x'])).toEqual({
+  expect(await runInProcess(['--port', 'x'])).toEqual({
     code: 2,
     signal: null,
     stdout: '',

@@ -26,7 +26,7 @@ test('exec fails if an answer violates the documented contract, and shows the vi
 test('answers that violate the contract in the same way are shown once', async () => {
   const { url } = await live(wrong)
   const twice = ['sh', '-c', 'for i in 1 2; do curl -so /dev/null "$PLATFORM_BASE_URL/health"; done']
-  const { stderr } = await run(['exec', '--mode', 'proxy', '--upstream', url, '--', ...twice])
+  const { stderr } = await runInProcess(['exec', '--mode', 'proxy', '--upstream', url, '--', ...twice])
   expect(stderr.match(/violates the contract/g)).toHaveLength(1)
   expect(stderr).toContain('Contract violations: 2 documented')
 })

@@ -1,4 +1,5 @@
 /** A real browser for the tests of the dashboard. */
+import { once } from 'node:events'
 import { existsSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,6 +16,7 @@ import {
   type WebError,
 } from 'playwright-core'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import type { Until } from '../command.js'
 
 /** Debian's Chromium; its headless shell opens a page in half the time. */
 const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ?? ''
@@ -179,6 +181,27 @@ function listenTo(context: BrowserContext) {
   context.on('request', request).on('console', message).on('weberror', weberror)
   const end = () => context.off('request', request).off('console', message).off('weberror', weberror)
   return { asked, complaints, end }
+}
+
+/** Opens pages for programs: `GET /?ADDRESS` is answered with the title of that page, once it has one. Each would need seconds to start a browser. */
+export async function browserForPrograms(until: Until): Promise<string> {
+  const server = createServer(async ({ url = '' }, response) => {
+    const context = await newContext()
+    const closed = once(response, 'close').then(() => context.close())
+    const page = await context.newPage()
+    // The program may have been ended, and its page with it.
+    await page.goto(url.slice('/?'.length), { waitUntil: 'networkidle' }).catch(() => {})
+    await page.waitForFunction('document.title').catch(() => {})
+    response.end(await page.title().catch(() => ''))
+    await closed
+  })
+  until(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** A web page of another origin, such as an app in development. */

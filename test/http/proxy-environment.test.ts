@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { expect, test } from 'vitest'
-import { run, startReady } from '../command.js'
+import { runInProcess, startReady } from '../command.js'
 import { forwardProxy } from '../forward-proxy.js'
 import { freePort } from '../free-port.js'
 import { listening, liveKey, liveOnSocket, liveWith } from './live.js'
@@ -59,7 +59,7 @@ test.each(['socks5://ada:hush@proxy.example:1080', 'proxy.example:port', 'http:/
   'a start refuses HTTP_PROXY=%s in a sentence with its name, and without its value',
   async HTTP_PROXY => {
     const flags = ['--port', '0', '--mode', 'proxy', '--upstream', 'http://live.example', '--state', 'memory']
-    expect(await run(flags, { env: { HTTP_PROXY } })).toMatchObject({
+    expect(await runInProcess(flags, { env: { HTTP_PROXY } })).toMatchObject({
       code: 2,
       stdout: '',
       stderr:

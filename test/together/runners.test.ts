@@ -1,12 +1,12 @@
 /** What goes with what, cell by cell: the tests of each runner, alone and below `standin exec`, in each mode, with one worker and with four. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { writeInto } from '../command.js'
 import { hasPackage } from '../package/apps.js'
 import { isRefused, modes, type Row, table } from './matrix.js'
-import { type Project, projects, recordingsOf } from './project.js'
-import { REQUESTS, runners } from './runners.js'
+import { LIVE_KEY, type Project, projects, recordingsOf } from './project.js'
+import { ALL_REQUESTS, REQUESTS, runners } from './runners.js'
 
 const project = projects()
 
@@ -35,12 +35,18 @@ const cells: Readonly<Record<(typeof modes)[number], (given: Project, row: Row) 
   async record(given, row) {
     given.forget()
     const asked = given.live.asked()
-    const { code, output } = await runOf(given, row)('record', 4)
+    const { code, output } = await runOf(given, row)('record', 4, row.isBelowExec ? ['--summary', 'summary.md'] : [])
     expect(code, output).toBe(0)
     expect(given.live.asked()).toBe(asked + REQUESTS)
     // Whoever records them again, they have the same names.
     expect(recordingsOf(given.app)).toHaveLength(REQUESTS)
     expectCounts(output, row, `${REQUESTS} forwarded to the live platform, ${REQUESTS} recorded, ${own}`)
+    const written = filesIn(given.app.dir)
+    if (row.isBelowExec)
+      expect(written.get('summary.md')).toContain(`| \`POST /v1/chat/completions\` | ${ALL_REQUESTS} | 0 |`)
+    // The key goes from process to process, and nowhere else.
+    const withKey = [...written].filter(([, text]) => text.includes(LIVE_KEY))
+    expect(withKey.map(([name]) => name)).toEqual(['platform.config.yaml'])
   },
   // Each test compares what it hears with what it has heard from the live platform.
   async replay(given, row) {
@@ -58,6 +64,28 @@ const cells: Readonly<Record<(typeof modes)[number], (given: Project, row: Row) 
     else expect(output).toMatch(/status-400 +handled/)
     expect(code, output).toBe(isRefused(adversary) ? 2 : 0)
   },
+}
+
+/** The texts of what is in a folder, apart from packages. */
+const filesIn = (dir: string) =>
+  new Map(
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile() && !entry.parentPath.includes('node_modules'))
+      .map(({ parentPath, name }) => [
+        path.relative(dir, path.join(parentPath, name)),
+        readFileSync(path.join(parentPath, name), 'utf8'),
+      ]),
+  )
+
+/** A part of the tests judges its own recordings, and --whole all of them. */
+async function expectParts({ exec, forget }: Project): Promise<void> {
+  forget()
+  const flags = ['--mode', 'replay', '--strict-unused']
+  const part = await exec(flags, { files: ['orders'] })
+  expect(part.code, part.output).toBe(0)
+  const whole = await exec([...flags, '--whole'], { files: ['orders'] })
+  expect(whole.code, whole.output).toBe(1)
+  expect(whole.output).toContain('6 served, 0 missed, 12 unused')
 }
 
 function expectCounts(output: string, { runner, isBelowExec }: Row, counts: string): void {
@@ -79,6 +107,7 @@ for (const runner of Object.keys(runners) as (keyof typeof runners)[]) {
       const given = await project(runner)
       expect(rows.map(({ isBelowExec }) => isBelowExec)).toEqual([false, true])
       for (const row of rows) for (const mode of modes) await cells[mode](given, row)
+      if (runner === 'vitest') await expectParts(given)
     },
   )
 }

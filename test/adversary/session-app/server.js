@@ -1,10 +1,9 @@
-/** The server of an app for notes, and a browser that uses it: `server.js SETTINGS`. */
+/** The server of an app for notes, whose page it opens in a browser: `server.js SETTINGS`. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServerClient, parseCookieHeader, serializeCookieHeader } from '@supabase/ssr'
-import { chromium } from 'playwright-core'
 
-const { page, launch, isWrong } = JSON.parse(process.argv[2])
+const { page, browser, isWrong } = JSON.parse(process.argv[2])
 const { SUPABASE_URL: url, SUPABASE_ANON_KEY: anonKey, PLATFORM_BASE_URL, OPENAI_API_KEY } = process.env
 const script = readFileSync(page)
 
@@ -41,11 +40,7 @@ const server = createServer((request, response) => {
   const isScript = request.url === '/page.js'
   response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html').end(isScript ? script : html)
 }).listen(0, '127.0.0.1', async () => {
-  const browser = await chromium.launch(launch)
-  const tab = await browser.newPage()
-  await tab.goto(`http://127.0.0.1:${server.address().port}`)
-  await tab.waitForFunction('document.title', undefined, { timeout: 60_000 })
-  console.error(await tab.title())
-  await browser.close()
+  const title = await fetch(`${browser}/?http://127.0.0.1:${server.address().port}`)
+  console.error(await title.text())
   process.exit(0)
 })

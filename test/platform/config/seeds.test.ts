@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { developmentUser } from '../../../src/core/secrets.js'
 import type { ConfigInput } from '../../../src/index.js'
-import { run, start, writeInto } from '../../command.js'
+import { run, runInProcess, start, writeInto } from '../../command.js'
 import { platformOf, written } from '../../keys/edited.js'
 import {
   adminOf,
@@ -243,7 +243,7 @@ test.each(duplicates)('%s that is configured twice is reported with its line', a
 
 test('a key with an unknown owner is reported with its line, and never with the key', async () => {
   const yaml = `users:\n  - email: ada@example.com\napiKeys:\n  - name: hers\n    key: ${hers.key}\n    user: eve@example.com\n`
-  const { code, stderr } = await run(['dev', '--port', '0'], { files: { 'platform.config.yaml': yaml } })
+  const { code, stderr } = await runInProcess(['dev', '--port', '0'], { files: { 'platform.config.yaml': yaml } })
   expect([code, stderr]).toEqual([
     2,
     'platform.config.yaml:6:5: apiKeys[0].user is eve@example.com, but no user in users has this email.\n',
@@ -331,7 +331,7 @@ test('on the command line a conflicting seed is one line without a stack, and th
   await signUp(scene.platform, bob.email)
   await scene.platform.stop()
   writeInto(scene.dir, { 'changed.yaml': JSON.stringify({ port: 0, ...moves.after }) })
-  const { code, stdout, stderr } = await run(['dev', '--config', path.join(scene.dir, 'changed.yaml')])
+  const { code, stdout, stderr } = await runInProcess(['dev', '--config', path.join(scene.dir, 'changed.yaml')])
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/changed\.yaml:\d+: users and apiKeys conflict [^\n]+\n$/)
   expect(stderr).not.toContain(bob.password)
@@ -546,7 +546,7 @@ test.each([
   ['a password of a user without an email or phone', { password: 'open-sesame' }, 'sesame'],
 ])('%s is not repeated in the error', async (_what, user, secret) => {
   const files = { 'platform.config.yaml': JSON.stringify({ users: [user] }) }
-  const { code, stdout, stderr } = await run(['dev', '--port', '0'], { files })
+  const { code, stdout, stderr } = await runInProcess(['dev', '--port', '0'], { files })
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^platform\.config\.yaml:1:\d+: users\[0\]\./)
   expect(stderr).not.toContain(secret)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { ProblemsError } from '../../../src/check/problem.js'
 import { startPlatform } from '../../../src/index.js'
 import { readSigningKeys } from '../../../src/supabase/signing-keys.js'
-import { folderWith, run, writeInto } from '../../command.js'
+import { folderWith, run, runInProcess, writeInto } from '../../command.js'
 import { written } from '../../keys/edited.js'
 import { AN_OBJECT, cannotBeRead, isMissing, mustBe, NOT_EMPTY, notValid, oneOf } from '../../sentences.js'
 import { algorithms, keyFile, newKey, ownKeys } from '../../supabase/signing-keys.js'
@@ -245,7 +245,7 @@ test('a PEM in place of JWKs is reported without its content', () => {
 
 test('on the command line the problem is one sentence, and the exit code is 2', async () => {
   const files = written(ownKeys, keyFile(without(signing, 'd')))
-  const { code, stdout, stderr } = await run(['dev', '--state', 'memory'], { files })
+  const { code, stdout, stderr } = await runInProcess(['dev', '--state', 'memory'], { files })
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toBe(`${isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')}\n`)
 })
