@@ -211,7 +211,8 @@ test('a documented endpoint keeps its answer, and a rule can only make it fail',
 test.each([
   ['GET /__standin/x', "is below /__standin, which is Standin's own"],
   ['/x', 'is not a method and a path'],
-  ['GET /:a/:a', 'has two parameters with the same name'],
+  ['GET /:a/{a}', 'has two parameters with the same name'],
+  ['GET /files/{name}.json', 'has braces in a segment'],
   ['GET /*/x', 'has something after *'],
   ['GET /q?action=list', 'has a query: use when.query for it'],
 ])('%s is not a route: it %s', async (on, why) => {

@@ -31,9 +31,8 @@ export function routeOf(on: string): Route {
 }
 
 function segmentOf(step: string): Segment {
-  const [, braced] = /^\{(\w+)\}$/.exec(step) ?? []
-  if (braced !== undefined) return { kind: 'param', text: braced }
-  if (step.startsWith(':')) return { kind: 'param', text: step.slice(1) }
+  const [isParam, name, inBraces = ''] = /^:(.*)$|^\{(\w+)\}$/s.exec(step) ?? []
+  if (isParam !== undefined) return { kind: 'param', text: name ?? inBraces }
   return step.startsWith('*') ? { kind: 'rest', text: step.slice(1) } : { kind: 'literal', text: step }
 }
 
@@ -102,6 +101,7 @@ export function whyInvalidRoute(on: string): string | undefined {
   const names = segments.flatMap(({ kind, text }) => (kind === 'literal' ? [] : [text]))
   if (segments.some(({ kind, text }) => kind === 'param' && !/^\w+$/.test(text)))
     return 'has a parameter without a name'
+  if (segments.some(({ kind, text }) => kind === 'literal' && /[{}]/.test(text))) return 'has braces in a segment'
   if (new Set(names).size < names.length) return 'has two parameters with the same name'
   if (segments.slice(0, -1).some(({ kind }) => kind === 'rest')) return 'has something after *'
   const prefix = standinPrefixes.find(prefix => path === prefix || path.startsWith(`${prefix}/`))
