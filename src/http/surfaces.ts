@@ -218,7 +218,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
 const pause = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms).unref())
 
 /** Supabase's own limit. */
-export const AUTH_BODY_BYTES = 1_048_576
+const AUTH_BODY_BYTES = 1_048_576
 /** The live auth backend enforces its own limit. This one only keeps a client from filling the memory. */
 const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
 
