@@ -9,7 +9,8 @@ export function nearest(written: string, known: readonly string[]): string | und
   if (written.length > LONGEST) return undefined
   const lower = written.toLowerCase()
   let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1
+  // Long names often begin alike.
+  let bestDistance = Math.min(4, Math.max(2, Math.floor(written.length / 3))) + 1
   for (const name of known) {
     // Of two equally similar names, prefers the one of the same length: letters are swapped more often than left out.
     const currentDistance = distanceTo(name.toLowerCase(), lower) + Math.abs(written.length - name.length) / 1000

@@ -60,7 +60,7 @@ function pathProblems({ placeOf, resources }: LoadInput): readonly Problem[] {
 }
 
 /** The same text for paths that differ only in the names of their parameters. */
-const withoutParamNames = (path: string) => path.replace(/\/:\w+/g, '/:')
+const withoutParamNames = (path: string) => path.replace(/\/(:\w+|\{\w+\})/g, '/:')
 
 /** The problem of a path, as the rest of a sentence; `undefined` if there is none. */
 function pathProblem(path: string, { segments }: ReturnType<typeof routeOf>): string | undefined {

@@ -161,13 +161,13 @@ function testPlatform(platform: OpenPlatform, stop: (graceMs: number) => Promise
 
 /**
  * Turns options in code into overrides of single options, so that the other options of a group keep their value from the
- * file. A resource and a provider are overridden as a whole.
+ * file. A resource, a provider and a hook are overridden as a whole.
  */
 function* overridesFrom(values: object, parentPath: readonly string[] = []): Generator<Override> {
   for (const [name, value] of Object.entries(values)) {
     const path = [...parentPath, name]
     if (value === undefined) continue
-    const isEntry = parentPath[0] === 'resources' || parentPath.join('.') === 'auth.external'
+    const isEntry = ['resources', 'auth.external', 'auth.hooks'].includes(parentPath.join('.'))
     const isWhole = isEntry || (isObject(value) && isEmptyEntry(name, value))
     if (isObject(value) && !isWhole) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }

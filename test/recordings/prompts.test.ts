@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
@@ -306,6 +306,9 @@ test('recordings repair writes the file from recordings, removes tests whose pro
     stderr: 'fixtures/prompts.yaml: is not a file of Standin, which writes one here: move it.\n',
   })
   expect(text()).toBe(own)
+  rmSync(file)
+  mkdirSync(file)
+  expect(await repair()).toMatchObject({ code: 0, stdout: '0 files repaired.\n' })
 })
 
 describe('the budget', () => {

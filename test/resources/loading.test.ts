@@ -30,7 +30,7 @@ test.each([
     'platform.config.yaml:3:3: /health is a documented endpoint of the platform, which cannot be replaced.',
   ],
   ['  /dashboard/x: {}', "platform.config.yaml:3:3: /dashboard/x is below /dashboard, which is Standin's own."],
-  ['  /a/:x/b: {}\n  /a/:y/b: {}', 'platform.config.yaml:4:3: /a/:y/b matches the same paths as /a/:x/b.'],
+  ['  /a/:x/b: {}\n  /a/{y}/b: {}', 'platform.config.yaml:4:3: /a/{y}/b matches the same paths as /a/:x/b.'],
   ['  a: {}', /a path such as \/builder\/projects/],
   ['  /a: { dat: x.yaml }', /\.dat .*"data"\?/],
   ['  /a: { data: missing.yaml }', `missing.yaml: ${cannotBeRead()}`],

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import path from 'node:path'
 import { expect, test, vi } from 'vitest'
-import type { ConfigInput } from '../../src/index.js'
-import { run } from '../command.js'
+import type { ConfigInput, PlatformOptions } from '../../src/index.js'
+import { folderWith, run } from '../command.js'
 import { freePort } from '../free-port.js'
 import { platformOf, written } from '../keys/edited.js'
 import { platformWith } from '../scene.js'
@@ -234,6 +235,18 @@ test('a template that gives a claim of a wrong type is an error of the sign-in',
     status: 500,
     message: unfit('role: Invalid type. Expected: string, given: array'),
   })
+})
+
+test('a hook in code takes the place of the hook in the file', async () => {
+  const dir = folderWith(written({ auth: withClaims({ plan: 'free' }), state: 'memory' }))
+  const ofToken = async (hooks: PlatformOptions['auth']) => {
+    const platform = await platformWith({ config: path.join(dir, 'platform.config.yaml'), auth: hooks })
+    return claimsOf((await platform.signIn({ email: 'ada@example.com' })).accessToken)
+  }
+  const claims = await ofToken(withClaims({ team: 'red' }))
+  expect(claims).toMatchObject({ team: 'red' })
+  expect(claims).not.toHaveProperty('plan')
+  expect(await ofToken(await hookServer())).toMatchObject({ tries: 1 })
 })
 
 const file = (hook: unknown): ConfigInput => ({ auth: { hooks: { customAccessToken: hook as object } } })

@@ -1,6 +1,7 @@
 /** Finds options in the schema by path, with their names in the environment, and whether they are secret. */
 import * as v from 'valibot'
 import type { Path } from '../../check/check.js'
+import { jsonOf } from '../../core/json.js'
 import { configSchema } from './schema.js'
 
 type Schema = v.GenericSchema & {
@@ -83,13 +84,16 @@ function hasSecret(schema: Schema): boolean {
 }
 
 /**
- * Converts a text from the environment or a flag to the type of the option at `path`. Returns the text if no type fits.
+ * Converts a text from the environment or a flag to the type of the option at `path`; maps are JSON. If no type fits,
+ * returns what it says, for the check to refuse.
  */
 export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)
+  const json = /^\s*[{[]/.test(text) ? jsonOf(text) : undefined
   const list = text.split(',').map(item => item.trim())
   const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
   const readings = [
+    json,
     ...(list.length > 1 ? [list] : []),
     text,
     number,
@@ -97,5 +101,5 @@ export function fromText(path: Path, text: string): unknown {
     list,
   ]
   if (!schema || schema.type === 'unknown') return text
-  return readings.find(reading => v.is(schema, reading)) ?? text
+  return readings.find(reading => v.is(schema, reading)) ?? json ?? text
 }

@@ -84,6 +84,7 @@ test.each([
   ['STANDIN_LIMITS_BODY_BYTES', '1000', { limits: { bodyBytes: 1000 } }],
   ['STANDIN_SCOPES_BY', 'token, header', { scopes: { by: ['token', 'header'] } }],
   ['STANDIN_REPLIES', 'a.yaml', { replies: 'a.yaml' }],
+  ['STANDIN_ACCESS', '{"chat":"anyone","health":["apiKey"]}', { access: { chat: 'anyone', health: ['apiKey'] } }],
   ['STANDIN_CORS_ORIGINS', 'http://a.test,http://b.test', { cors: { origins: ['http://a.test', 'http://b.test'] } }],
   ['STANDIN_UPSTREAM_BASE_URL', 'https://live.test', { upstream: { baseUrl: 'https://live.test' } }],
   ['STANDIN_UPSTREAM_API_KEY', '12345', { upstream: { apiKey: '12345' } }],
