@@ -56,7 +56,7 @@ export async function readTables(
 
 /** The schemas that clients may use, the default one first: `api.schemas` of a config.toml, or what `supabase init` writes there. */
 function schemasIn(toml: string): readonly string[] {
-  const api = toml.split(/^\s*\[/m).find(table => table.startsWith('api]')) ?? ''
-  const [, list = '"public", "graphql_public"'] = /^\s*schemas\s*=\s*\[([^\]]+)\]/m.exec(api) ?? []
+  const api = toml.split(/^[ \t]*\[/m).find(table => table.startsWith('api]')) ?? ''
+  const [, list = '"public", "graphql_public"'] = /^[ \t]*schemas\s*=\s*\[([^\]]+)\]/m.exec(api) ?? []
   return [...list.matchAll(/["']([^"']+)["']/g)].map(([, name = '']) => name)
 }
