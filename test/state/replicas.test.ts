@@ -158,6 +158,16 @@ describe.each(lasting)('on $kind', kind => {
       expect(await state.read(({ api_keys }) => api_keys.count({ user_id: phone.id }))).toBe(0)
     }
   })
+})
+
+const leaving = [
+  ['SIGKILL', { code: null, signal: 'SIGKILL' }],
+  ['SIGTERM', { code: 0, signal: null }],
+] as const
+
+describe.skipIf(!server)('on PostgreSQL', () => {
+  const kind = lasting.find(({ kind }) => kind === 'PostgreSQL') as Kind
+  const replicasOfAll = replicasForAll(kind)
 
   test('when one busy replica is killed and another is stopped, the last keeps working and knows all that they acknowledged', async () => {
     const replicas = await processesIn(kind, 3)
@@ -188,16 +198,6 @@ describe.each(lasting)('on $kind', kind => {
     expect(Math.max(...(await keyTrustedMs({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
     expect(replicas.complaints() + late.stderr.text).toBe('')
   })
-})
-
-const leaving = [
-  ['SIGKILL', { code: null, signal: 'SIGKILL' }],
-  ['SIGTERM', { code: 0, signal: null }],
-] as const
-
-describe.skipIf(!server)('on PostgreSQL', () => {
-  const kind = lasting.find(({ kind }) => kind === 'PostgreSQL') as Kind
-  const replicasOfAll = replicasForAll(kind)
 
   test('a key that is first used at the moment it is revoked is not cached', async () => {
     const replicas = await replicasOfAll()

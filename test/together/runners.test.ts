@@ -1,4 +1,4 @@
-/** What goes with what, cell by cell: the tests of each runner, alone and below `standin exec`, in each mode, with one worker and with four. */
+/** What goes with what, cell by cell: the tests of each runner, alone and below `standin exec`, in each mode, with one worker and with several. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,6 +12,10 @@ const project = projects()
 
 /** Starts up to eight runs of a runner, each of many processes: a minute of an idle machine, and four of a busy one. */
 const timeout = 400_000
+
+/** How the tests are recorded: workers, and flags. */
+const belowExec = [4, ['--summary', 'summary.md']] as const
+const alone = [2, []] as const
 
 const own = "1 answered by the tests' own replies."
 
@@ -35,7 +39,8 @@ const cells: Readonly<Record<(typeof modes)[number], (given: Project, row: Row) 
   async record(given, row) {
     given.forget()
     const asked = given.live.asked()
-    const { code, output } = await runOf(given, row)('record', 4, row.isBelowExec ? ['--summary', 'summary.md'] : [])
+    const [workers, flags] = row.isBelowExec ? belowExec : alone
+    const { code, output } = await runOf(given, row)('record', workers, flags)
     expect(code, output).toBe(0)
     expect(given.live.asked()).toBe(asked + REQUESTS)
     // Whoever records them again, they have the same names.
