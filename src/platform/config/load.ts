@@ -7,7 +7,7 @@ import path from 'node:path'
 import { check, type Mistake, type Path, valueAt } from '../../check/check.js'
 import { expressionIn } from '../../check/expressions.js'
 import { type Loaded, type Problem, ProblemsError, readText, refusedText } from '../../check/problem.js'
-import { didYouMean } from '../../check/suggest.js'
+import { didYouMean, suggesting } from '../../check/suggest.js'
 import type { readYaml, YamlFile } from '../../check/yaml.js'
 import { usesLive } from '../../core/exchange.js'
 import { developmentSecret } from '../../core/secrets.js'
@@ -220,11 +220,12 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
   for (const [name, text = ''] of standinVariables) {
     const option = options.get(name)
     if (option) overrides.push({ path: option.path, value: fromText(option.path, text), origin: name })
-    else
-      problems.push({
-        origin: name,
-        sentence: `This environment variable is not known.${didYouMean(name, [...options.keys()], prefix)}`,
-      })
+    else {
+      // A part of a map: the map itself is an option.
+      const whole = [...options.keys()].find(known => name.startsWith(`${known}_`))
+      const near = whole === undefined ? didYouMean(name, [...options.keys()], prefix) : suggesting(whole)
+      problems.push({ origin: name, sentence: `This environment variable is not known.${near}` })
+    }
   }
   return { overrides, problems }
 }

@@ -67,5 +67,5 @@ users: # who can sign in
 apiKeys: # keys that exist from the start
   - { name: development, key: sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt }
 upstream: { baseUrl: "", apiKey: "" } # the live platform, for proxy and record
-recordings: { dir: fixtures/recordings, onMiss: fail } # what replay does without a recording: fail, nearest, emulate or record
+recordings: { dir: fixtures/recordings, onMiss: fail } # what replay does without a recording: fail, nearest, any, emulate or record
 `

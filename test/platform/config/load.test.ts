@@ -277,6 +277,10 @@ test('a file that is nothing but a variable that is not set says so', () => {
 test.each([
   [{ STANDIN_PRT: '1' }, `STANDIN_PRT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`],
   [{ STANDIN_TELEMETRY: '1' }, 'STANDIN_TELEMETRY: This environment variable is not known.'],
+  [
+    { STANDIN_ACCESS_CHAT: 'anyone' },
+    `STANDIN_ACCESS_CHAT: This environment variable is not known.${didYouMean('STANDIN_ACCESS')}`,
+  ],
   [{ STANDIN_PORT: 'x' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), 'x')],
   [{ STANDIN_PORT: '' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), '')],
   [
