@@ -10,10 +10,8 @@ const INTERVAL_MS = 250
  * of a journal all survive for a while, so it would grow to 64 MB; and in a small one, V8 would look after them for a fifth of the time.
  */
 export function limitYoungSpace(): void {
-  function adjust(): void {
+  setInterval(() => {
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')
     setFlagsFromString(`--semi-space-growth-factor=${(young?.space_size ?? 0) < ENOUGH_BYTES ? 2 : 1}`)
-  }
-  adjust()
-  setInterval(adjust, INTERVAL_MS).unref()
+  }, INTERVAL_MS).unref()
 }

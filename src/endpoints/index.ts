@@ -36,11 +36,11 @@ const modelPaths = documentedEndpoints.flatMap(({ callsModel, path }) =>
 /** Whether requests to this path are chats. */
 export const asksForChat = (path: string): boolean => modelPaths.some(end => path.endsWith(end))
 
-const names = records.map(one => one.name)
+const names = records.map(one => one.name) as [string, ...string[]]
 
 export const accessOption = v.nullish(
   described(
-    map(word(names as unknown as readonly [string, ...string[]]), access, 'a map from endpoints to who may call them'),
+    map(word(names), access, 'a map from endpoints to who may call them'),
     `Who may call an endpoint (${names.join(', ')}), where that is not as usual: anyone, or a list of ${credentialKinds.join(', ')}, such as { chat: anyone, health: [apiKey] }.`,
   ),
   {},

@@ -5,7 +5,7 @@ import { type Loaded, type Problem, ProblemsError, unreadable } from '../check/p
 import { type Access, defaultAccess } from '../core/exchange.js'
 import { isObject, parseExact, stringifyExact } from '../core/json.js'
 import { isDocumentedPath } from '../endpoints/index.js'
-import { areAmbiguous, paramsIn, readTextFile, routeOf, whyInvalidRoute } from '../replies/index.js'
+import { areAmbiguous, paramsIn, pathOf, readTextFile, routeOf, whyInvalidRoute } from '../replies/index.js'
 import { type ResourceOptions, resourceActions } from './options.js'
 import type { ReadyResource, SeedRow } from './resource.js'
 import { createRowCheck, readSeeds, type SeedSource } from './seeds.js'
@@ -46,21 +46,18 @@ export async function loadResources(input: LoadInput) {
 
 /** The problems of the paths: invalid ones, and ones that match the same requests as another. */
 function pathProblems({ placeOf, resources }: LoadInput): readonly Problem[] {
-  const all = Object.keys(resources)
-  return all.flatMap((path, i) => {
-    const route = routeOf(`GET ${path}`)
+  const all = Object.keys(resources).map(path => ({ path, route: routeOf(`GET ${path}`) }))
+  return all.flatMap(({ path, route }, i) => {
     const duplicate = all
       .slice(0, i)
-      .find(
-        other => withoutParamNames(other) === withoutParamNames(path) || areAmbiguous(routeOf(`GET ${other}`), route),
-      )
-    const problem = pathProblem(path, route) ?? (duplicate && `matches the same paths as ${duplicate}.`)
+      .find(other => withoutNames(other.route) === withoutNames(route) || areAmbiguous(other.route, route))
+    const problem = pathProblem(path, route) ?? (duplicate && `matches the same paths as ${duplicate.path}.`)
     return problem === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${problem}` }]
   })
 }
 
-/** The same text for paths that differ only in the names of their parameters. */
-const withoutParamNames = (path: string) => path.replace(/\/(:\w+|\{\w+\})/g, '/:')
+/** The same text for routes that differ only in the names of their parameters. */
+const withoutNames = (route: ReturnType<typeof routeOf>) => pathOf(route).replace(/\{\w+\}/g, '{}')
 
 /** The problem of a path, as the rest of a sentence; `undefined` if there is none. */
 function pathProblem(path: string, { segments }: ReturnType<typeof routeOf>): string | undefined {
