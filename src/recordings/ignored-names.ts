@@ -1,6 +1,6 @@
 /** What changes with every run or machine, by name: folders, dates, times, UUIDs and random ids, as `recordings.ignore` has them. */
 import { homedir, tmpdir } from 'node:os'
-import { once } from '../core/work.js'
+import { memoized } from '../core/work.js'
 
 /** In the order in which they are applied: a UUID is no time, whatever its digits, and a year may follow a time. */
 export const ignoredNames = ['paths', 'uuids', 'dates', 'times', 'ids'] as const
@@ -43,22 +43,22 @@ const folderPrefixes = [
   '[A-Za-z]:(?:\\\\{1,2}|/)[\\w.~-]+',
 ]
 
-/** The folders of this process: where it works, the user's home, and the one for temporary files. */
-export const ownFolders = once((): readonly string[] => {
+/** The folders of this process: where it works, which it may change, the user's home, and the one for temporary files. */
+export const ownFolders = (): readonly string[] => {
   const all = new Set([process.cwd(), homedir(), tmpdir()])
   return [...all].filter(folder => folder.length > 1).sort((a, b) => b.length - a.length)
-})
+}
 
-const pathExpression = once(() => {
+const pathExpression = memoized((_cwd: string) => {
   const own = ownFolders().map(folder => folder.replace(/[^\w/]/g, '\\$&'))
   const rest = '(?:(?:\\\\{1,2}|/)[\\w.@+~-]+)*(?:\\\\{1,2}|/)?'
   return new RegExp(`(?<![\\w.~-])(?:file://)?(?:${[...own, ...folderPrefixes].join('|')})(?![\\w-])${rest}`, 'g')
-})
+}, 1)
 
 /** Only the name of a file stays of a path into one of these folders, since the folder is another one on each machine. */
 function withoutPaths(text: string): string {
   if (!/[\\/]/.test(text)) return text
-  return text.replace(pathExpression(), found => {
+  return text.replace(pathExpression(process.cwd()), found => {
     const [name] = /(?<=[\\/])[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,7}\.?$/.exec(found) ?? []
     return name === undefined ? '[path]' : `[path]/${name}`
   })

@@ -1,6 +1,6 @@
 /** What will not match tomorrow, or elsewhere, is said on the day of recording. */
 import { homedir } from 'node:os'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { hello } from '../scene.js'
 import { liveWith, saying, tape } from './live.js'
@@ -39,6 +39,18 @@ test("prompts with today's date, the time or a folder of this machine are counte
     "2 prompts contain today's date, 1 a time, 1 a folder of this machine: tomorrow, or elsewhere, they miss. Add to platform.config.yaml: recordings.ignore: [dates, times, paths]",
   ])
   expect((await recorded(bodies, ['dates', 'times', 'paths'])).remarks).toEqual([])
+})
+
+test('a process that changes its folder has the one counted that it is in', async () => {
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  for (const dir of ['/usr/lib', '/usr']) {
+    process.chdir(dir)
+    const { remarks } = await recorded([asking(`Working directory: ${dir}`)])
+    expect(remarks).toEqual([
+      expect.stringContaining('1 prompt contains a folder of this machine: elsewhere they miss'),
+    ])
+  }
 })
 
 test('prompts of a coding agent replay on another machine, in another folder, with paths ignored; without, the miss says that only a path differs', async () => {
