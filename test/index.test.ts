@@ -20,8 +20,8 @@ const wordsAt = (wordsPerSecond: number): PlatformOptions => ({
 })
 
 /** The error of a start that must fail. */
-const refusalOf = (options: object) =>
-  startPlatform(options).then(
+const refusalOf = (options: object | null) =>
+  startPlatform(options as object).then(
     async platform => {
       await platform.stop()
       return undefined
@@ -234,6 +234,10 @@ test('a port in use causes a StartError that says what to do', async () => {
 
 test.each([
   [{ prot: 1 }, `startPlatform: prot ${isUnknown('port')}`],
+  [{ acces: {} }, `startPlatform: acces ${isUnknown('access')}`],
+  [{ auth: { hook: {} } }, `startPlatform: auth.hook ${isUnknown('hooks')}`],
+  [{ port: {} }, mustBe('startPlatform: port', wholeNumber(0, 65535), {})],
+  [null, mustBe('startPlatform: the argument', 'an object', null)],
   [{ port: 'x' }, mustBe('startPlatform: port', wholeNumber(0, 65535), 'x')],
   [{ pace: { firstTokenMs: -1 } }, mustBe('startPlatform: pace.firstTokenMs', range('milliseconds', 0, 600000), -1)],
   [{ models: [{}] }, isMissing('startPlatform: models[0].id', 'a string')],

@@ -35,7 +35,7 @@ function plainer(schema: FormSchema): FormSchema {
     ...(isOrNull ? { ...first, ...around, type: [first.type, 'null'] } : inside),
     ...(required && required.length > 0 && { required }),
     // Names are always texts.
-    ...(propertyNames?.pattern !== undefined && { propertyNames }),
+    ...((propertyNames?.pattern ?? propertyNames?.enum) !== undefined && { propertyNames }),
   }
 }
 

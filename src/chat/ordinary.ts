@@ -43,8 +43,8 @@ function areTexts(messages: unknown): boolean {
   return true
 }
 
-/** OpenAI's models for which `max_tokens` has another name. */
-export const isReasoningModel = (model: string) => /^(o\d|gpt-5)/.test(model)
+/** OpenAI's models for which `max_tokens` has another name: `gpt-5-chat-latest` does not reason, but `gpt-5.1-chat-latest` does. */
+export const isReasoningModel = (model: string) => /^(o\d|gpt-5(?!-chat))/.test(model)
 
 /** Whether a JSON value is an ordinary chat request. */
 export function isOrdinary(value: unknown): boolean {

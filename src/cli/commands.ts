@@ -101,7 +101,7 @@ const overviewExamples = [
 export async function helpText(words: readonly string[]): Promise<string | undefined> {
   if (words.length === 0) return overview()
   const named = findCommand(words.flatMap(word => word.split(' ')))
-  if (named) return helpOf(named)
+  if (named) return helpOf(named, words[0])
   const [group = ''] = words
   const found = groupOf(group)
   return found.length === 0 ? undefined : `${twoColumns(found.map(commandRow))}\n\n${moreHelp(found[0]?.name ?? '')}\n`
@@ -132,9 +132,11 @@ ${twoColumns(overviewExamples)}
 
 const commandRow = ({ usage, does }: ListedCommand) => [`standin ${usage}`, does] as const
 
-async function helpOf(listed: ListedCommand): Promise<string> {
+async function helpOf(listed: ListedCommand, word = ''): Promise<string> {
   const { flags, examples = [] } = await listed.load()
-  const rows = Object.entries(flags).map(flagRow)
+  // These words are modes themselves.
+  const isRefused = (name: string) => name === 'mode' && /^(record|replay)$/.test(word)
+  const rows = Object.entries(flags).flatMap(flag => (isRefused(flag[0]) ? [] : [flagRow(flag)]))
   return [
     twoColumns([commandRow(listed)]),
     ...(rows.length > 0 ? ['', 'Flags', twoColumns(rows)] : []),

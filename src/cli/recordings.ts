@@ -212,7 +212,9 @@ const repair = command({
       ({ file, what, to }) => `${file}: ${what}${to === undefined || to === file ? '' : ` → ${to}`}`,
     )
     if (prompts?.hasChanged)
-      lines.push(`${prompts.file}: written anew, ${pluralize(prompts.definitions, 'definition')}`)
+      lines.push(
+        `${prompts.file}: ${prompts.isNew ? 'begun' : 'written anew'}, ${pluralize(prompts.definitions, 'definition')}`,
+      )
     const count = repaired.length + (prompts?.hasChanged ? 1 : 0)
     const end = `${pluralize(count, 'file')} ${isDry ? 'would be repaired' : 'repaired'}.`
     for (const problem of problems) console.error(printable(problemInWords(problem)))
@@ -233,8 +235,8 @@ async function promptsAnew(
       ? error
       : new StartError(`prompts.yaml was not written (${error.code ?? error}).`)
   })
-  const { file, prompts, hasChanged } = await written
-  return { file, hasChanged, definitions: Object.keys(prompts.definitions).length }
+  const { file, prompts, hasChanged, isNew } = await written
+  return { file, hasChanged, isNew, definitions: Object.keys(prompts.definitions).length }
 }
 
 export const recordingsCommands = {

@@ -1,5 +1,6 @@
 /** What decides the next answer: each part in words, and how it is taken back to what is configured. */
 import type { Problem } from '../check/problem.js'
+import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
 import { type Pace, paceFrom } from '../core/pace.js'
 import { faultInWords } from '../core/reply.js'
@@ -29,60 +30,52 @@ export function createSituation({ runtime, current, problems }: Dependencies): S
   })
 }
 
-function itemsOf(runtime: Runtime, { loaded: { config } }: Assembly): readonly Decides[] {
-  const { settings, modes, clock, faults, holds, recordings } = runtime
+function itemsOf(runtime: Runtime, { loaded: { config } }: Pick<Assembly, 'loaded'>): readonly Decides[] {
+  const { settings, modes, clock, recordings } = runtime
   const { isChanged: isOtherPace, inForce: pace } = settings.setting('pace')
   const { isChanged: areOtherLimits, inForce: limits, configured } = settings.setting('limits')
   const { isChanged: isOtherChance, inForce: random } = settings.setting('random')
-  const isOtherMode = modeInWords(modes.current()) !== modeInWords(config)
+  const mode = modeInWords(modes.current())
+  const limitsSay = limitsInWords(limits, configured)
+  const isPaced = pace.firstTokenMs > 0 || pace.tokensPerSecond > 0 || Object.keys(pace.models).length > 0
   const clockSays = clockInWords(clock.state())
-  return [
-    { what: 'mode', says: modeInWords(modes.current()), undo: isOtherMode ? 'mode' : null },
-    ...faults.calls
-      .waiting()
-      .slice(0, MOST)
-      .map(({ id, fault, times, path, method, when, scope }): Decides => {
-        const who = times === 1 ? 'the next request' : `the next ${times} requests`
-        const where = [method, path, when && 'that match', scope && `of ${scope}`].filter(Boolean).join(' ')
-        return {
-          what: 'faults',
-          says: `${who}${where && ` ${where}`}: ${faultInWords(fault)}`,
-          undo: id,
-          isCounted: true,
-        }
-      }),
-    ...(random.length > 0 || isOtherChance
-      ? [{ what: 'random faults', says: randomInWords(random), undo: isOtherChance ? 'random-faults' : null } as const]
-      : []),
-    ...holds
-      .list()
-      .filter(({ times, waiting }) => times > 0 || waiting > 0)
-      .slice(0, MOST)
-      .map(
-        ({ id, title, waiting }): Decides => ({
-          what: 'holds',
-          says: waiting > 0 ? `${title}: ${waiting} ${waiting === 1 ? 'waits' : 'wait'}` : title,
-          undo: id,
-          isCounted: true,
-        }),
-      ),
-    ...(areOtherLimits || limitsInWords(limits) !== ''
-      ? [
-          {
-            what: 'limits',
-            says: limitsInWords(limits, configured) || 'no limits',
-            undo: areOtherLimits ? 'limits' : null,
-          } as const,
-        ]
-      : []),
-    ...(isOtherPace || pace.firstTokenMs > 0 || pace.tokensPerSecond > 0 || Object.keys(pace.models).length > 0
-      ? [{ what: 'pace', says: pacesInWords(pace), undo: isOtherPace ? 'pace' : null } as const]
-      : []),
-    ...(clockSays === undefined ? [] : [{ what: 'clock', says: clockSays, undo: 'clock' } as const]),
-    ...ruleItems(runtime),
-    ...recordings.repairs.all().map(({ id, says }) => ({ what: 'repair', says, undo: id }) as const),
-  ]
+
+  const items: Decides[] = [{ what: 'mode', says: mode, undo: mode === modeInWords(config) ? null : 'mode' }]
+  items.push(...faultItems(runtime))
+  if (random.length > 0 || isOtherChance)
+    items.push({ what: 'random faults', says: randomInWords(random), undo: isOtherChance ? 'random-faults' : null })
+  items.push(...holdItems(runtime))
+  if (areOtherLimits || limitsInWords(limits) !== '')
+    items.push({ what: 'limits', says: limitsSay || 'no limits', undo: areOtherLimits ? 'limits' : null })
+  if (isOtherPace || isPaced) items.push({ what: 'pace', says: pacesInWords(pace), undo: isOtherPace ? 'pace' : null })
+  if (clockSays !== undefined) items.push({ what: 'clock', says: clockSays, undo: 'clock' })
+  items.push(...ruleItems(runtime))
+  items.push(...recordings.repairs.all().map(({ id, says }) => ({ what: 'repair', says, undo: id }) as const))
+  return items
 }
+
+/** Faults for the next requests. */
+const faultItems = ({ faults }: Runtime) =>
+  faults.calls
+    .waiting()
+    .slice(0, MOST)
+    .map(({ id, fault, times, path, method, when, scope }): Decides => {
+      const who = times === 1 ? 'the next request' : `the next ${times} requests`
+      const where = [method, path, when && 'that match', scope && `of ${scope}`].filter(Boolean).join(' ')
+      const says = `${who}${where && ` ${where}`}: ${faultInWords(fault)}`
+      return { what: 'faults', says, undo: id, isCounted: true }
+    })
+
+/** Holds at which requests wait, or may wait. */
+const holdItems = ({ holds }: Runtime) =>
+  holds
+    .list()
+    .filter(({ times, waiting }) => times > 0 || waiting > 0)
+    .slice(0, MOST)
+    .map(({ id, title, waiting }): Decides => {
+      const says = waiting > 0 ? `${title}: ${waiting} ${waiting === 1 ? 'waits' : 'wait'}` : title
+      return { what: 'holds', says, undo: id, isCounted: true }
+    })
 
 /** Rules that were added: each answer by hand, and all others of each scope together. */
 function ruleItems({ rules, recordings }: Runtime): readonly Decides[] {
@@ -102,10 +95,10 @@ function ruleItems({ rules, recordings }: Runtime): readonly Decides[] {
   ]
 }
 
-async function undo(id: string, runtime: Runtime, { loaded: { config } }: Assembly): Promise<boolean> {
+async function undo(id: string, runtime: Runtime, { loaded }: Assembly): Promise<boolean> {
   const { modes, settings, clock, faults, holds, rules, recordings } = runtime
-  if (!itemsOf(runtime, { loaded: { config } } as Assembly).some(item => item.undo === id)) return false
-  if (id === 'mode') modes.switch(config.mode, config.modes)
+  if (!itemsOf(runtime, { loaded }).some(item => item.undo === id)) return false
+  if (id === 'mode') modes.switch(loaded.config.mode, loaded.config.modes)
   else if (id === 'pace') settings.change({ pace: undefined })
   else if (id === 'limits') settings.change({ limits: undefined })
   else if (id === 'random-faults') settings.change({ random: undefined })
@@ -159,15 +152,7 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
 /** `clock +1 day`; `undefined` while it shows the real time. */
-function clockInWords({
-  now,
-  frozen,
-  offsetMs,
-}: {
-  readonly now: string
-  readonly frozen: boolean
-  readonly offsetMs: number
-}) {
+function clockInWords({ now, frozen, offsetMs }: ReturnType<Clock['state']>): string | undefined {
   if (frozen) return `clock stopped at ${now}`
   const size = Math.abs(offsetMs)
   if (size < 1000) return undefined

@@ -14,13 +14,12 @@ import {
   displayPath,
   type Folder,
   type Ignore,
-  isLiving,
   isProblem,
-  processName,
   replaceFile,
   unlikeness,
   yamlText,
 } from '../recordings/index.js'
+import { isLiving, processName } from '../recordings/process.js'
 import { addUses, chatCallIn, type Definition, idOf, noUses, type Uses } from './calls.js'
 import { FIRST_WORDS, promptsFileOf } from './place.js'
 
@@ -60,7 +59,7 @@ interface PromptsToWrite {
 }
 
 /**
- * Writes the prompts of these tests into the file, and returns what the file has then, and whether it has changed.
+ * Writes the prompts of these tests into the file, and returns what the file has then, whether it has changed, and whether it is new.
  * Rejects with a ProblemsError if the file cannot be read, and with the system's error if it cannot be written.
  */
 export async function writePrompts(parts: PromptsToWrite) {
@@ -73,7 +72,7 @@ export async function writePrompts(parts: PromptsToWrite) {
     // Blank lines between definitions, so that Git can merge a changed text with an added one.
     const written = `${HEADING}${yamlText(prompts, '', prompts.definitions)}\n`
     if (written !== before && !parts.isDry) replaceFile(file, written)
-    return { file: displayPath(file), prompts, hasChanged: written !== before }
+    return { file: displayPath(file), prompts, hasChanged: written !== before, isNew: before === undefined }
   })
 }
 

@@ -29,7 +29,6 @@ export { Lookup } from './lookup.js'
 export { fileOf, numbered } from './names.js'
 export type { Miss } from './operations.js'
 export { assembledText } from './play.js'
-export { isLiving, processName } from './process.js'
 export {
   type EndedRun,
   type Prunable,

@@ -5,7 +5,7 @@ import { isLoopback } from '../core/origins.js'
 import { createListeners } from '../core/part.js'
 import { isSameSecret } from '../core/secrets.js'
 import type { JournalEntry } from '../journal/index.js'
-import { processName } from '../recordings/index.js'
+import { processName } from '../recordings/process.js'
 import type { FaultOfKey, HandOver, OwnOption, ReportedExchange, RunReport } from './operations.js'
 
 interface Host {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { makeFolder, StartError } from '../check/problem.js'
 import { createSerialQueue } from '../core/work.js'
-import { isLiving, processName } from '../recordings/index.js'
+import { isLiving, processName } from '../recordings/process.js'
 import {
   type Engine,
   extensionFile,

@@ -1,4 +1,5 @@
 /** The running platform that tests and scripts use, and how they start it. */
+import { objectOf } from '../check/forms.js'
 import { plainJson } from '../check/plain-json.js'
 import { createLocalClient } from '../control/local.js'
 import type { RunningTest } from '../core/exchange.js'
@@ -7,13 +8,14 @@ import { once } from '../core/work.js'
 import { environmentFor } from '../environment/index.js'
 import type { Handler } from '../http/mount.js'
 import { fastReplay, type Override } from '../platform/config/load.js'
+import { takesMap } from '../platform/config/options.js'
 import type { ConfigInput } from '../platform/config/schema.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
 import { createTestClient, type SharedPlatform, type TestEnvironment } from './client.js'
 import { localDoor } from './door.js'
 import { waitingHolds } from './hold.js'
-import { resetOptions } from './input-check.js'
+import { inputCheck, resetOptions } from './input-check.js'
 import { runOfTests } from './run.js'
 import { type IdleOptions, untilIdle } from './waiting.js'
 import { createWebHandler, type WebHandler } from './web-handler.js'
@@ -79,12 +81,14 @@ interface Tests {
   readonly file?: string | undefined
 }
 
+const givenOptions = inputCheck('startPlatform', objectOf())
+
 /** The same for a test runner, with what only `usePlatform` needs. */
 export async function startForTests(
   options: PlatformOptions,
   { currentTest, file = currentTest?.()?.file ?? process.argv[1] ?? '' }: Tests = {},
 ) {
-  const { config, rules = [], listen = true, port = 0, ...others } = options
+  const { config, rules = [], listen = true, port = 0, ...others } = givenOptions(options) as typeof options
   const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
   const own = [...overridesFrom({ port, ...values })]
   const { sources, joined, mode } = await runOfTests({ config, own, file })
@@ -168,11 +172,10 @@ function* overridesFrom(values: object, parentPath: readonly string[] = []): Gen
     const path = [...parentPath, name]
     if (value === undefined) continue
     const isEntry = ['resources', 'auth.external', 'auth.hooks'].includes(parentPath.join('.'))
-    const isWhole = isEntry || (isObject(value) && isEmptyEntry(name, value))
+    const isEmpty = isObject(value) && Object.keys(value).length === 0
+    // An entry such as `mcp: { '/mcp': {} }` counts, and so does a mistake, but not a group or a map without anything.
+    const isWhole = isEntry || (isEmpty && (name.startsWith('/') || !takesMap(path)))
     if (isObject(value) && !isWhole) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }
   }
 }
-
-/** Whether an empty object is an entry of a map, such as `mcp: { '/mcp': {} }`, and not a group without options. */
-const isEmptyEntry = (name: string, value: object) => name.startsWith('/') && Object.keys(value).length === 0

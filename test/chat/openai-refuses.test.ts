@@ -116,6 +116,8 @@ test.each(refused)('%j: OpenAI says %s', (request, says) => {
 test('a reasoning model accepts max_completion_tokens but not max_tokens', () => {
   expect(refusalOf({ model: 'o3-mini', max_tokens: 5 })).toContain("'max_tokens' is not supported with this model")
   expect(refusalOf({ model: 'gpt-5', max_completion_tokens: 5 })).toBeUndefined()
+  expect(refusalOf({ model: 'gpt-5.1-chat-latest', max_tokens: 5 })).toContain('Use')
+  expect(refusalOf({ model: 'gpt-5-chat-latest', max_tokens: 5 })).toBeUndefined()
 })
 
 test.each([

@@ -26,7 +26,9 @@ test.each([
   [['recordings', '--help'], /recordings prune[\s\S]*standin COMMAND --help/, /standin ready|^Flags/m],
   [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
   [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free port\)/, /--role/],
-  [['record', '--help'], /--upstream URL/, /--expired/],
+  [['dev', '--help'], /--mode MODE/, /--expired/],
+  [['record', '--help'], /--upstream URL/, /--mode|--expired/],
+  [['replay', '--help'], /--on-miss WHAT/, /--mode/],
 ])('the help of %j shows what belongs to it and nothing else', async (args, own, foreign) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

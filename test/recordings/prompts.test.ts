@@ -36,7 +36,7 @@ async function scene(answer: Parameters<typeof liveThat>[0] = () => ({ body: com
   const file = path.join(dir, 'fixtures/prompts.yaml')
   expect(await runHere(['recordings', 'repair', '--prompts'], { dir, env: {}, input: undefined })).toMatchObject({
     code: 0,
-    stdout: 'fixtures/prompts.yaml: written anew, 0 definitions\n1 file repaired.\n',
+    stdout: 'fixtures/prompts.yaml: begun, 0 definitions\n1 file repaired.\n',
   })
   const platform = ({ recordings, ...more }: PlatformOptions = {}) =>
     platformWith({

@@ -13,7 +13,7 @@ import { usesLive } from '../../core/exchange.js'
 import { developmentSecret } from '../../core/secrets.js'
 import { parseDotEnv } from '../../environment/dot-env.js'
 import type { RedactionRules } from '../../redact/index.js'
-import { allOptions, fromText, mayHoldSecret } from './options.js'
+import { allOptions, fromText, mayHoldSecret, takesMap } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
 
 /** The names of a configuration file. JSON is YAML too. */
@@ -85,13 +85,16 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
     return yaml ? { origin: name, ...yaml.locate(option) } : { origin: 'the configuration' }
   }
 
+  const fromText = [...fromVariables.overrides.map(({ path }) => path), ...(yaml?.replaced ?? [])].map(String)
+  const advice = (option: Path) =>
+    fromText.includes(String(option)) ? adviceOnText(valueAt(value, option), option) : ''
   const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration', isYaml: present })
   const mistakes = 'mistakes' in checked ? checked.mistakes : contradictions(checked.value)
   const isNew = ({ path }: Mistake) => valueAt(value, path) !== refusedText
   const problems = [
     ...fromVariables.problems,
     ...(yaml?.problems ?? []),
-    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
+    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence: sentence + advice(path) })),
   ]
   if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
@@ -101,6 +104,12 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   }
   return { config: checked.value, file: present ? file : undefined, dir, originOf, placeOf }
 }
+
+/** What to write into the environment for a map or a list of maps. */
+const adviceOnText = (given: unknown, option: Path): string =>
+  typeof given === 'string' && (/^\s*[{[]/.test(given) || takesMap(option))
+    ? ' In the environment, write it as JSON, with quotes around names and texts.'
+    : ''
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 

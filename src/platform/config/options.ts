@@ -59,6 +59,12 @@ export function schemaAt(path: Path, from: v.GenericSchema = root): v.GenericSch
   return next ? schemaAt(rest, next) : undefined
 }
 
+/** Whether the value at `path` may be an empty map: an option that is a map, or a group. */
+export function takesMap(path: Path): boolean {
+  const schema = schemaAt(path)
+  return schema !== undefined && v.is(schema, {})
+}
+
 /** Whether the value at `path` must never be shown. */
 export function isSecret(path: Path): boolean {
   const schema = schemaAt(path)

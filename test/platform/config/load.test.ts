@@ -82,7 +82,7 @@ test.each([
   ['STANDIN_SEED', '7', { seed: 7 }],
   ['STANDIN_PACE_FIRST_TOKEN_MS', '250', { pace: { ...unpaced, firstTokenMs: 250 } }],
   ['STANDIN_LIMITS_BODY_BYTES', '1000', { limits: { bodyBytes: 1000 } }],
-  ['STANDIN_SCOPES_BY', 'token, header', { scopes: { by: ['token', 'header'] } }],
+  ['STANDIN_RECORDINGS_IGNORE', 'dates, uuids', { recordings: { ignore: ['dates', 'uuids'] } }],
   ['STANDIN_REPLIES', 'a.yaml', { replies: 'a.yaml' }],
   ['STANDIN_ACCESS', '{"chat":"anyone","health":["apiKey"]}', { access: { chat: 'anyone', health: ['apiKey'] } }],
   ['STANDIN_CORS_ORIGINS', 'http://a.test,http://b.test', { cors: { origins: ['http://a.test', 'http://b.test'] } }],
@@ -274,6 +274,8 @@ test('a file that is nothing but a variable that is not set says so', () => {
   ])
 })
 
+const asJson = ' In the environment, write it as JSON, with quotes around names and texts.'
+
 test.each([
   [{ STANDIN_PRT: '1' }, `STANDIN_PRT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`],
   [{ STANDIN_TELEMETRY: '1' }, 'STANDIN_TELEMETRY: This environment variable is not known.'],
@@ -281,6 +283,11 @@ test.each([
     { STANDIN_ACCESS_CHAT: 'anyone' },
     `STANDIN_ACCESS_CHAT: This environment variable is not known.${didYouMean('STANDIN_ACCESS')}`,
   ],
+  [
+    { STANDIN_ACCESS: '{chat: anyone}' },
+    `${mustBe('STANDIN_ACCESS: access', 'a map from endpoints to who may call them', '{chat: anyone}')}${asJson}`,
+  ],
+  [{ STANDIN_USERS: '[{email: a@b.c}]' }, `${mustBe('STANDIN_USERS: users', 'a list of users')}${asJson}`],
   [{ STANDIN_PORT: 'x' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), 'x')],
   [{ STANDIN_PORT: '' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), '')],
   [

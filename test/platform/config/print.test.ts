@@ -55,6 +55,8 @@ test('the JSON Schema allows a variable wherever the loader does', async () => {
   }
   expect(validatorOf(schema)(written)).toEqual([])
   expect(validatorOf(schema)({ modes: { '*': 'NAME' }, version: 'NAME' })).toHaveLength(2)
+  expect(validatorOf(schema)({ access: { chat: 'anyone' } })).toEqual([])
+  expect(validatorOf(schema)({ access: { chta: 'anyone' } })).not.toEqual([])
 })
 
 test('the printed configuration shows effective values and where each came from', () => {
