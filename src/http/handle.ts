@@ -21,7 +21,7 @@ import type { LineContext, LineParts, LineServices } from './surface.js'
 export async function handle(context: LineContext, parts: LineParts, services: LineServices): Promise<void> {
   const { request, response, exchange, surface, live } = context
   const { headers } = request
-  const { scopes, scopesBy, limits, holds, faults } = parts
+  const { scopes, limits, holds, faults } = parts
   try {
     // What follows an answer of the hostile model is journaled, and gets nowhere.
     if (exchange.path.startsWith(CANARY)) throw notFound(exchange.path)
@@ -45,7 +45,7 @@ export async function handle(context: LineContext, parts: LineParts, services: L
     // 2. Identify: the surface knows the endpoint and the caller, and both may name the test.
     const caller = parts.isScoped ? enterAnyScope(exchange, surface) : surface.enter(exchange)
     exchange.caller = caller instanceof Promise ? await caller : caller
-    if (parts.isScoped) scopes.decide(exchange, scopesBy)
+    if (parts.isScoped) scopes.decide(exchange)
     // `close` has already fired, so no event would end the exchange. From here on, leaving means the journal.
     if (response.destroyed) return
 

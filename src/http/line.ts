@@ -59,11 +59,11 @@ export function createLine(
       return forwards && (path => !isAuth(path) && !isReserved(path) && forwards({ method: 'GET', path }))
     },
     accept(request, response, path) {
-      const { platform, auth, tables, scopes, scopesBy } = parts
+      const { platform, auth, tables, scopes } = parts
       const { headers } = request
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : tables && isRest(path) ? tables : platform
       const exchange = exchangeOf(request, path, runningTest?.())
-      if (headers.baggage !== undefined || headers[SCOPE_HEADER] !== undefined) scopes.decide(exchange, scopesBy)
+      if (headers.baggage !== undefined || headers[SCOPE_HEADER] !== undefined) scopes.decide(exchange)
       if (headers.upgrade !== undefined && handshakeOf(request)) exchange.isWebSocket = true
       if (surface === auth) exchange.ipAddress = request.socket.remoteAddress
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined

@@ -4,12 +4,9 @@ import { isObject, jsonOf } from '../core/json.js'
 import { asksAnyModel } from '../core/paths.js'
 import type { Identify } from '../keys/identify.js'
 import type { Scopes } from '../scopes/index.js'
-import type { ScopeSource } from '../scopes/options.js'
 
 export interface ScopeParts {
   readonly scopes: Scopes
-  /** What may name a scope, in this order. */
-  readonly scopesBy: readonly ScopeSource[]
   /** Identifies callers where access requires no caller, as at the auth backend, whose endpoints look for themselves. */
   readonly identifyAnyway?: Identify | undefined
 }
@@ -29,15 +26,15 @@ export function enterAnyScope(
 }
 
 /** Finds the scope by the user that the body of a call to a model names, and by a credential that access did not require. */
-export async function scopeByMore(exchange: Exchange, { scopes, scopesBy, identifyAnyway }: ScopeParts): Promise<void> {
+export async function scopeByMore(exchange: Exchange, { scopes, identifyAnyway }: ScopeParts): Promise<void> {
   const { headers, authorization, caller } = exchange
-  const said = scopes.users.areAny() && scopesBy.includes('body') ? usersIn(exchange) : []
+  const said = scopes.users.areAny() ? usersIn(exchange) : []
   const identify = authorization !== undefined && caller.kind === 'anonymous' ? identifyAnyway : undefined
   if (said.length === 0 && !identify) return
   // Without a state there is no scope to find, and the request is refused elsewhere if it needs one.
   if (said.length > 0 && !said.some(scopes.users.scopeOf)) await scopes.users.lookUp().catch(() => {})
   const holder = async () => identify?.(authorization) ?? caller
-  scopes.decide(exchange, scopesBy, { headers, said, caller: await holder().catch(() => anonymous) })
+  scopes.decide(exchange, { headers, said, caller: await holder().catch(() => anonymous) })
 }
 
 /** OpenAI's `safety_identifier`, and `user`, its predecessor. */

@@ -106,7 +106,7 @@ export async function sendError(
   if (error !== cause) services.report(cause)
   if (error.more.tried) {
     exchange.caller = { kind: 'refused', tried: error.more.tried }
-    if (parts.scopes.users.areAny()) parts.scopes.decide(exchange, parts.scopesBy)
+    if (parts.scopes.users.areAny()) parts.scopes.decide(exchange)
   }
   if (hit && response.destroyed) return
   // It is too late for an error body. The cut stream shows the client that something failed.

@@ -219,5 +219,5 @@ const scopeSourceInWords: Readonly<Record<string, string>> = {
 export function scopesInWords({ scopeCandidates: candidates }: Exchange): string | undefined {
   if (!candidates) return undefined
   const all = candidates.map(({ by, scope }) => `"${scope}" by ${scopeSourceInWords[by] ?? by}`)
-  return `It could belong to different scopes: ${all.join(', ')}. The first one counts (option scopes.by).`
+  return `It could belong to different scopes: ${all.join(', ')}. The first one counts.`
 }

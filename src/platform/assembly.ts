@@ -124,7 +124,6 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
       tables: runtime.tables.surface(own.tables),
       scopes: runtime.scopes,
       isScoped: runtime.scopes.dependOnCaller(),
-      scopesBy: config.scopes.by,
       identifyAnyway: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
       limits: changed.limits,
       faults: changed.faults,

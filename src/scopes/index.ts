@@ -3,7 +3,6 @@ import { uptimeMs } from '../core/clock.js'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { createByScope, type IsFromBeforeReset, SCOPE_HEADER } from '../core/scope.js'
 import { scopeInBaggage } from './baggage.js'
-import type { ScopeSource } from './options.js'
 import { createScopedUsers, type FindUsers, type ScopedUser } from './users.js'
 
 export type Scopes = ReturnType<typeof createScopes>
@@ -21,7 +20,8 @@ export function createScopes(onSwitched: () => void = () => {}, findUsers: FindU
   /** A user's scope has other names, too. */
   const named = (name: string | undefined) => name && (users.scopeOf(name) ?? name)
 
-  const finders: Readonly<Record<ScopeSource, (clues: Clues) => readonly (string | undefined)[]>> = {
+  /** In the order in which they count. */
+  const finders: Readonly<Record<string, (clues: Clues) => readonly (string | undefined)[]>> = {
     token: ({ caller }) => tokenHolder(caller).map(users.scopeOf),
     apiKey: ({ caller }) =>
       caller.kind === 'apiKey' ? [byKey.get(caller.id), ...[caller.owner, caller.email].map(users.scopeOf)] : [],
@@ -36,9 +36,9 @@ export function createScopes(onSwitched: () => void = () => {}, findUsers: FindU
     /** Whether more than headers can decide. */
     dependOnCaller: () => byKey.size > 0 || users.areAny(),
     /** Sets the scope of a request: the first one that these sources name. */
-    decide(exchange: Exchange, by: readonly ScopeSource[], clues: Clues = exchange): void {
-      const found = by.flatMap(source =>
-        finders[source](clues).flatMap(scope => (scope ? [{ by: source, scope }] : [])),
+    decide(exchange: Exchange, clues: Clues = exchange): void {
+      const found = Object.entries(finders).flatMap(([by, find]) =>
+        find(clues).flatMap(scope => (scope ? [{ by, scope }] : [])),
       )
       const [first] = found
       exchange.scope = first?.scope ?? ''

@@ -96,26 +96,31 @@ test('a request belongs to a user by token, API key, body, baggage or header, fr
   ])
 })
 
-test('the first source counts, the journal tells of the others, and each can be switched off', async () => {
-  const order = ['token', 'body', 'baggage', 'header'] as const
-  for (const [i] of order.entries()) {
-    const platform = await platformWith({ scopes: { by: order.slice(i) } })
-    const { accessToken } = await platform.signIn({ email: ada })
-    for (const user of [ada, bob]) await platform.scope({ user })
-    const headers = { ...inBaggage('red').headers, ...inHeader('green').headers }
-    await platform.chat({ ...hello, user: bob }, { bearer: accessToken, headers })
-    const named = [ada, bob, 'red', 'green'].slice(i)
+test('the first source counts, and the journal tells of the others', async () => {
+  const platform = await platformWith()
+  const { accessToken } = await platform.signIn({ email: ada })
+  for (const user of [ada, bob]) await platform.scope({ user })
+  const sources = [
+    [ada, { bearer: accessToken }],
+    [bob, { body: { user: bob } }],
+    ['red', inBaggage('red')],
+    ['green', inHeader('green')],
+  ] as const
+  for (const [i, [first]] of sources.entries()) {
+    const sent: readonly { bearer?: string; body?: object; headers?: object }[] = sources.slice(i).map(([, how]) => how)
+    const { bearer, body } = Object.assign({}, ...sent)
+    const headers = Object.assign({}, ...sent.map(how => how.headers))
+    await platform.chat({ ...hello, ...body }, { bearer, headers })
     const entry = await platform.journal.last()
-    expect(entry?.scope).toBe(named[0])
-    if (named.length === 1) expect(entry?.remark).toBeNull()
-    else for (const name of named) expect(entry?.remark).toContain(`"${name}"`)
+    expect(entry?.scope).toBe(first)
+    if (sent.length === 1) expect(entry?.remark).toBeNull()
+    else for (const [name] of sources.slice(i)) expect(entry?.remark).toContain(`"${name}"`)
   }
-  const platform = await platformWith({ scopes: { by: ['header', 'apiKey'] } })
-  await platform.chat(hello, { bearer: (await platform.scope('red')).apiKey, ...inHeader('green') })
+  await platform.chat(hello, { bearer: (await platform.scope('blue')).apiKey, ...inHeader('green') })
   expect(await platform.journal.last()).toMatchObject({
-    scope: 'green',
+    scope: 'blue',
     remark: expect.stringContaining(
-      '"green" by its header x-standin-scope, "red" by its API key. The first one counts',
+      '"blue" by its API key, "green" by its header x-standin-scope. The first one counts',
     ),
   })
 })

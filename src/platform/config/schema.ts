@@ -31,7 +31,6 @@ import { mcpOptions } from '../../mcp/options.js'
 import { openapiOptions } from '../../openapi/options.js'
 import { recordingOptions } from '../../recordings/options.js'
 import { resourceOptions } from '../../resources/options.js'
-import { scopeOptions } from '../../scopes/options.js'
 import { apiKeyOptions, authOptions, userOptions } from '../../supabase/options.js'
 import { tableOptions } from '../../tables/options.js'
 
@@ -111,7 +110,6 @@ export const configSchema = closed({
   upstream: upstreamOptions,
   recordings: recordingOptions,
   cors: corsOptions,
-  scopes: scopeOptions,
   faults: group(
     {
       random: option(
