@@ -40,7 +40,7 @@ async function operationsList(operations: Operations): Promise<string> {
     pathOf(a) < pathOf(b) ? -1 : pathOf(a) > pathOf(b) ? 1 : 0,
   )
   const lines = sorted
-    .filter(one => !pathOf(one).startsWith('/run/'))
+    .filter(one => pathOf(one) !== '/run')
     .map(async ({ at, does, query, body }) => {
       const inQuery = fieldsText(Object.keys(query && 'entries' in query ? (query.entries as object) : {}))
       const inBody = fieldsText(body ? await fieldsOf(body) : [])

@@ -3,7 +3,7 @@ import { createClient } from '../core/client.js'
 import { stringifyExact } from '../core/json.js'
 import { CONTROL } from '../core/paths.js'
 import type { JournalEntry } from '../journal/index.js'
-import type { HandOver, OwnOption, ReportedExchange, RunReport, sharedRunOperations } from './operations.js'
+import type { OwnOption, ReportedExchange, RunReport, sharedRunOperations } from './operations.js'
 
 /** Tests may replace it. */
 const { fetch } = globalThis
@@ -20,7 +20,8 @@ export async function joinRun(address: string, asking: { readonly file: string; 
     failed: ({ message, cause }) =>
       new Error(`standin exec does not answer at ${url}${message ? `: ${message}` : '.'} Has it ended?`, { cause }),
   })
-  const handed: HandOver = await call('POST /run/parts', { body: asking })
+  const { handed } = await call('POST /run', { body: asking })
+  if (!handed) throw new Error(`${url} is no run of standin exec.`)
   const { part } = handed
   let waiting: ReportedExchange[] = []
   let sending: Promise<void> | undefined
@@ -29,9 +30,9 @@ export async function joinRun(address: string, asking: { readonly file: string; 
   /** What ends while others are on their way is sent together. */
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
-      const data = waiting
+      const exchanges = waiting
       waiting = []
-      await call('POST /run/parts/{part}/exchanges', { part, body: { data } }).catch(error => {
+      await call('POST /run', { body: { part, exchanges } }).catch(error => {
         failure ??= error
       })
     }
@@ -48,7 +49,7 @@ export async function joinRun(address: string, asking: { readonly file: string; 
     /** Reports the end. Rejects with an Error if not everything has arrived. */
     async report(report: RunReport): Promise<void> {
       await sending
-      await call('POST /run/parts/{part}/report', { part, body: report })
+      await call('POST /run', { body: { part, report: stringifyExact(report) } })
       if (failure) throw failure
     },
   }

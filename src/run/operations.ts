@@ -1,9 +1,10 @@
 /** What the processes of one run tell each other: what `standin exec` hands to its tests, and what these report. */
+import * as v from 'valibot'
 import { violating } from '../check/finding.js'
-import { arrayOf, boolean, closed, orNull, text, wholeNumber } from '../check/forms.js'
+import { arrayOf, boolean, closed, optionalMember, orNull, text, wholeNumber } from '../check/forms.js'
 import { notFound } from '../core/errors.js'
 import { faultSchema } from '../core/fault.js'
-import { exactJsonBody } from '../core/json.js'
+import { exactJsonOf } from '../core/json.js'
 import { operation, type ValueOf } from '../core/operation.js'
 import { exchangeInDetail } from '../journal/operations.js'
 import { missForm, receiptForm } from '../recordings/operations.js'
@@ -63,38 +64,30 @@ interface RunToJoin {
 
 /** Requests and answers come whole, some of them with pictures. */
 const bodyReading = { bytes: 268_435_456, parse: (body: Buffer) => JSON.parse(body.toString()) }
-const exactReading = { ...bodyReading, parse: exactJsonBody }
 
-/** Only a process that knows the token finds these operations, since what they hand over has the live key. */
-export const sharedRunOperations = ({ sharedRun }: { readonly sharedRun: RunToJoin | undefined }) => {
-  const requireRun = (headers: { readonly authorization?: string | undefined }, remoteAddress: string | undefined) => {
-    if (!sharedRun?.mayJoin(headers.authorization, remoteAddress)) throw notFound()
-    return sharedRun
-  }
-  return {
-    joinRun: operation({
-      at: 'POST /run/parts',
-      does: 'For tests below `standin exec`: joins its run, with its token, and returns what they take from it.',
-      access: 'anyone',
-      body: closed({ file: text, own: arrayOf(ownOption) }),
-      returns: handOver,
-      run: ({ body, headers, remoteAddress }) => requireRun(headers, remoteAddress).join(body),
-    }),
-    addExchangesToRun: operation({
-      at: 'POST /run/parts/{part}/exchanges',
-      does: 'For tests below `standin exec`: reports exchanges.',
-      access: 'anyone',
-      body: closed({ data: arrayOf(reportedExchange) }),
-      bodyReading,
-      run: ({ part, body, headers, remoteAddress }) => requireRun(headers, remoteAddress).add(part, body.data),
-    }),
-    reportToRun: operation({
-      at: 'POST /run/parts/{part}/report',
-      does: 'For tests below `standin exec`: reports what they did, at their end.',
-      access: 'anyone',
-      body: reportForm,
-      bodyReading: exactReading,
-      run: ({ part, body, headers, remoteAddress }) => requireRun(headers, remoteAddress).report(part, body),
-    }),
-  }
-}
+/** One of these: that it joins, exchanges, or what its tests did, at their end. */
+const message = v.union([
+  closed({ file: text, own: arrayOf(ownOption) }),
+  closed({ part: text, exchanges: arrayOf(reportedExchange) }),
+  /** The report is JSON as text, with all digits of its numbers. */
+  closed({ part: text, report: v.pipe(text, v.transform(exactJsonOf), reportForm) }),
+])
+
+export const sharedRunOperations = ({ sharedRun }: { readonly sharedRun: RunToJoin | undefined }) => ({
+  takePartInRun: operation({
+    at: 'POST /run',
+    does: 'For tests below `standin exec`: joins its run, and reports to it.',
+    access: 'anyone',
+    body: message,
+    bodyReading,
+    returns: closed({ handed: optionalMember(handOver) }),
+    async run({ body, headers, remoteAddress }) {
+      // Only a process that knows the token finds this operation, since what it hands over has the live key.
+      if (!sharedRun?.mayJoin(headers.authorization, remoteAddress)) throw notFound()
+      if ('file' in body) return { handed: sharedRun.join(body) }
+      if ('exchanges' in body) sharedRun.add(body.part, body.exchanges)
+      else await sharedRun.report(body.part, body.report)
+      return {}
+    },
+  }),
+})
