@@ -26,6 +26,18 @@ const licenses: Plugin = {
   },
 }
 
+/** Escapes all characters beyond ASCII: with a single one, a file takes twice the memory, and longer to be read. */
+const ascii: Plugin = {
+  name: 'ascii',
+  generateBundle(_options, bundle) {
+    for (const chunk of chunksOf(bundle))
+      chunk.code = chunk.code.replace(
+        /[^\0-\x7f]/g,
+        letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
+  },
+}
+
 /** The platform's OpenAPI document, which is served and part of the package. */
 const openApi: Plugin = {
   name: 'openapi',
@@ -117,13 +129,14 @@ const config = {
   // The ES module builds, which are bundled without a wrapper around each module and start sooner.
   resolve: {
     alias: {
+      'yaml/util': path.resolve('node_modules/yaml/browser/dist/util.js'),
       yaml: path.resolve('node_modules/yaml/browser/index.js'),
       'jsonc-parser': path.resolve('node_modules/jsonc-parser/lib/esm/main.js'),
       // Also, this build cannot read files, which replies must not do.
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },
   },
-  plugins: [licenses, openApi, page],
+  plugins: [ascii, licenses, openApi, page],
   // One place may load a module later that another imports at the start.
   checks: { ineffectiveDynamicImport: false },
   output: {

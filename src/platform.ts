@@ -10,7 +10,6 @@ import { urlHost } from './http/listen.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { type LoadedConfig, loadConfig } from './platform/config/load.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
-import { createForTests } from './platform/for-tests.js'
 import { ownSecretsFor } from './platform/own-secrets.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { type PlatformSources, type PreparedConfig, prepareConfig } from './platform/prepare.js'
@@ -85,7 +84,6 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   redact = () => current().redact
   const generatedToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || generatedToken()
-  const forTests = createForTests(runtime, current)
   const sharedRun = SharedRun && new SharedRun(runHostOf({ runtime, current, url }))
   const stopping = new AbortController()
   const delivery = createDelivery({
@@ -98,7 +96,7 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
     },
   })
   const ofApp = () => ({
-    ...{ runtime, sharedRun, forTests, current, reset, controlToken },
+    ...{ runtime, sharedRun, current, reset, controlToken },
     ...{ stopping: stopping.signal, underWay: delivery.underWay, problems: files.problems },
   })
   const control = once(async () => (await import('./platform/app.js')).loadControl(ofApp()))
@@ -121,7 +119,6 @@ function createPlatformParts(sources: PlatformSources, { first, clock, state, pr
   return {
     runtime,
     sharedRun,
-    forTests,
     control,
     assemblies,
     delivery,

@@ -1,5 +1,4 @@
 /** Keeps V8's space for new objects at a size that suits a server with a journal. A separate file, since it is there for speed alone. */
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /** Both halves of the space together: as much as a server without a journal uses. */
 const ENOUGH_BYTES = 8_388_608
@@ -11,6 +10,8 @@ const INTERVAL_MS = 250
  */
 export function limitYoungSpace(): void {
   setInterval(() => {
+    // Not loaded before the port is open.
+    const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')
     setFlagsFromString(`--semi-space-growth-factor=${(young?.space_size ?? 0) < ENOUGH_BYTES ? 2 : 1}`)
   }, INTERVAL_MS).unref()

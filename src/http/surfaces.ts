@@ -232,7 +232,8 @@ const authSurface = {
 } as const
 
 interface Backend {
-  readonly routes: Routes
+  /** Loaded with the first request. */
+  readonly routes: () => Promise<Routes>
   readonly gateway: Gateway
   readonly cors: Cors
 }
@@ -244,12 +245,13 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
   ...authSurface,
   cors,
   bodyLimitBytes: AUTH_BODY_BYTES,
-  methodsOf: ({ path }) => routes.methodsOf(path),
-  enter(exchange) {
+  methodsOf: async ({ path }) => (await routes()).methodsOf(path),
+  async enter(exchange) {
     const { method, path } = exchange
-    exchange.endpoint = routes.find(method, path)
+    const { find, get } = await routes()
+    exchange.endpoint = find(method, path)
     exchange.authorization = gateway.admit(exchange)
-    exchange.endpoint = routes.get(method, path)
+    exchange.endpoint = get(method, path)
     return anonymous
   },
   answer(exchange) {

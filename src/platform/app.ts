@@ -20,7 +20,7 @@ import { passwordRule } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
 import type { Delivery } from './delivery.js'
-import type { ForTests } from './for-tests.js'
+import { createForTests } from './for-tests.js'
 import { sharesLiveKey } from './own-secrets.js'
 import { usableKey } from './platform.js'
 import type { Runtime } from './runtime.js'
@@ -31,7 +31,6 @@ interface Dependencies {
   /** Which tests of other processes can join. */
   readonly sharedRun: SharedRun | undefined
   readonly current: () => Assembly
-  readonly forTests: ForTests
   readonly reset: Parts['reset']
   /** The credentials for the control API if other machines can reach it. */
   readonly controlToken: () => string
@@ -112,7 +111,7 @@ export async function loadApp(dependencies: Dependencies, { situation, operation
 }
 
 /** The parts of the control API that need no further imports. */
-function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }: Dependencies) {
+function controlParts({ current, runtime, sharedRun, reset, underWay }: Dependencies) {
   const { holds } = runtime
   const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
   return {
@@ -130,7 +129,7 @@ function controlParts({ current, runtime, sharedRun, forTests, reset, underWay }
     mcp: runtime.mcp.servers,
     tables: runtime.tables.rows,
     sinceSave: runtime.sinceSave,
-    accounts: forTests,
+    accounts: createForTests(runtime, current),
     settings,
     rules: { ...rules.rules, explain: rules.explain },
     async draftRule(exchange: Exchange, source: DraftSource) {

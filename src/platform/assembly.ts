@@ -27,7 +27,6 @@ import { createReplies, type Replies } from '../replies/index.js'
 import { createResourceSource } from '../resources/source.js'
 import type { Backend } from '../supabase/backend.js'
 import { createGateway, createTokenHolders } from '../supabase/callers.js'
-import { authEndpoints } from '../supabase/endpoints/index.js'
 import { mistakesWithoutLive } from './config/load.js'
 import type { Config } from './config/schema.js'
 import { mcpSourceOf } from './mcp.js'
@@ -218,7 +217,7 @@ function assembleAuth({ loaded, tokens, accessTokenHook }: PreparedConfig, runti
   const surface = isLive
     ? liveAuthSurface({ cors: liveCors, origins, proxy })
     : localAuthSurface({
-        routes: createRoutes(authEndpoints(backend)),
+        routes: once(async () => createRoutes((await import('../supabase/endpoints/index.js')).authEndpoints(backend))),
         gateway,
         cors: createAuthCors(origins.local),
       })

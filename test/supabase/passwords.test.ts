@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { developmentUser } from '../../src/core/secrets.js'
+import { openState } from '../../src/state/index.js'
 import { matchesHash } from '../../src/supabase/passwords.js'
+import { plantSeeds } from '../../src/supabase/seeds.js'
 import { backendWith, bodyOf, clock, newUser, refusal } from './backend.js'
 
 const password = 'correct horse'
@@ -60,4 +63,13 @@ test('password hashes are never returned', async () => {
   const signedIn = await client().auth.signInWithPassword({ email, password })
   const listed = await admin.listUsers()
   expect(JSON.stringify([data, signedIn.data.user, listed.data])).not.toMatch(/scrypt|password/)
+})
+
+test('a start has the hash of the public password at hand, and computes those of others', async () => {
+  const state = await openState('memory', { dir: '.' })
+  const seeds = [developmentUser.password, developmentUser.password, 'a secret', 'a secret']
+  const users = seeds.map((password, i) => ({ email: `${i}@example.com`, password, confirmed: true, role: '' }))
+  await plantSeeds(state, { users, apiKeys: [] }, 0)
+  const rows = await state.read(tables => tables.users.find({}))
+  expect(new Set(rows.map(row => row.encrypted_password)).size).toBe(3)
 })
