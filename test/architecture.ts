@@ -98,7 +98,7 @@ export const budgets: Readonly<Record<string, number>> = {
   state: 1290,
   // 2026-11-28: 200 more for ID tokens of other providers, and for phone numbers that are off. Keys have 100 less.
   // 2026-11-29: 120 for what faults do to sessions: used tokens, a new key, a clock that is ahead.
-  supabase: 5770,
+  supabase: 5780,
   // 2026-11-28: 1,600 were planned. Embedding, aggregates and spreads as the client's own tests ask, and folders and servers beside PGlite's memory, take the rest.
   // 2026-11-29: 10 for the schemas of config.toml, in place of an option.
   tables: 3270,
@@ -136,7 +136,7 @@ const importersOf: Readonly<Record<string, readonly string[]>> = {
   preact: ['dashboard/page/'],
   'eventsource-parser': ['dashboard/page/'],
   'jsonc-parser': ['check/json-places.ts'],
-  'lru-cache': ['recordings/', 'chat/tokens/', 'supabase/seeds.ts'],
+  'lru-cache': ['recordings/', 'chat/tokens/'],
   pg: ['state/postgres.ts', 'tables/engine.ts'],
   'gpt-tokenizer': ['chat/tokens/'],
   'prom-client': ['journal/metrics.ts'],

@@ -16,7 +16,7 @@ import { Repairs } from '../repairs/index.js'
 import { answerable, type DraftSource, draftOf, type RuleInput } from '../replies/index.js'
 import type { SharedRun } from '../run/shared-run.js'
 import { workingEndpoints } from '../supabase/endpoints/index.js'
-import { passwordRule } from '../supabase/passwords.js'
+import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
 import type { Delivery } from './delivery.js'
@@ -235,7 +235,7 @@ function configJson(
     auth_mode: auth.mode,
     models: namedModels(models),
     ...(isThere && { sign_in: { email, password } }),
-    ...(auth.mode === 'local' && { password_rule: passwordRule }),
+    ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),
   }
 }
 

@@ -23,6 +23,7 @@ export interface AuthSettings {
   /** The code in every email and text message; empty for a new one each time. */
   readonly testOtp: string
   /** In bytes. */
+  readonly passwordMinLength: number
 }
 
 export interface TokenToSign {

@@ -156,6 +156,7 @@ export const authOptions = group(
       '',
       'The code of every message, so that tests know it; empty for a new one each time.',
     ),
+    passwordMinLength: option(integer(1, 72), 6, 'Minimum length of a password, in bytes.'),
     hooks: hookOptions,
   },
   'The auth backend under /auth/v1. Its settings have the same names as in Supabase Auth.',

@@ -1,32 +1,34 @@
 /** Passwords: checks their strength, hashes them, and verifies them. */
 import { randomBytes, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import type { AuthSettings } from './backend.js'
 import { validationFailed, weakPassword } from './errors.js'
 
 const scrypt = promisify<string, Buffer, number, object, Buffer>(scryptWithCallback)
 
-/** The default of every Supabase project. */
-const SHORTEST_BYTES = 6
+type PasswordSettings = Pick<AuthSettings, 'passwordMinLength'>
+
 /** bcrypt, which Supabase uses for passwords, ignores anything beyond this. */
 const LONGEST_BYTES = 72
 
 /** Throws a 422 or 400 for a password that is not accepted. The messages are Supabase's. */
-export function requireStrength(password: string): void {
+export function requireStrength(password: string, settings: PasswordSettings): void {
   if (Buffer.byteLength(password) > LONGEST_BYTES) {
     throw validationFailed(`Password cannot be longer than ${LONGEST_BYTES} characters`)
   }
-  const weakness = weaknessOf(password)
+  const weakness = weaknessOf(password, settings)
   if (weakness) throw weakPassword(weakness.message, weakness.reasons)
 }
 
 /** Returns what is too weak about a password, or `undefined`. */
-export function weaknessOf(password: string) {
-  if (Buffer.byteLength(password) >= SHORTEST_BYTES) return undefined
-  return { message: `Password should be at least ${SHORTEST_BYTES} characters.`, reasons: ['length'] }
+export function weaknessOf(password: string, { passwordMinLength: minLength }: PasswordSettings) {
+  if (Buffer.byteLength(password) >= minLength) return undefined
+  return { message: `Password should be at least ${minLength} characters.`, reasons: ['length'] }
 }
 
 /** The password rule as a sentence for forms. */
-export const passwordRule = `At least ${SHORTEST_BYTES} characters.`
+export const ruleOfPasswords = ({ passwordMinLength: minLength }: PasswordSettings): string =>
+  `At least ${minLength} character${minLength === 1 ? '' : 's'}.`
 
 /**
  * Chosen for one machine where many sign-ins per second are tests, not attacks: ten milliseconds on a thread of the

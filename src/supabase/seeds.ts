@@ -1,8 +1,8 @@
 /** Adds the configured users and API keys to the state at the start, with stable ids. */
 import { randomUUID, scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
-import { LRUCache } from 'lru-cache'
 import { developmentUser, digestOf } from '../core/secrets.js'
+import { memoized } from '../core/work.js'
 import { startOf } from '../keys/api-keys.js'
 import { type ApiKeyRow, type Json, type State, type Tables, TakenError, type UserRow } from '../state/rows.js'
 import { hashOf } from './passwords.js'
@@ -255,11 +255,6 @@ function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKey
 
 /** Caches slow work. Tests start many platforms with the same seeds, and a reset compares old rows with new marks. */
 function cachedBySeed<T>(work: (seed: UserSeed) => Promise<T>): (seed: UserSeed) => Promise<T> {
-  const results = new LRUCache<string, Promise<T>>({ max: 1000 })
-  return seed => {
-    const key = JSON.stringify(seed)
-    const result = results.get(key) ?? work(seed)
-    results.set(key, result)
-    return result
-  }
+  const cached = memoized((seed: string) => work(JSON.parse(seed)), 1000)
+  return seed => cached(JSON.stringify(seed))
 }

@@ -179,8 +179,10 @@ test('the development key is offered unless the configuration replaces it', asyn
   ).not.toHaveProperty('development_key')
 })
 
-test('the page knows the rule of passwords', async () => {
+test('the password rule describes the settings', async () => {
   expect((await configOf(await platformWith())).password_rule).toBe('At least 6 characters.')
+  const strict = await platformWith({ auth: { passwordMinLength: 10 } })
+  expect((await configOf(strict)).password_rule).toBe('At least 10 characters.')
 })
 
 test('a reset counts as replacing the users only if they had changed', async () => {

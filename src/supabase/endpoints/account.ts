@@ -54,7 +54,7 @@ export const signup = forAnyone({
     if (email === '' && phone === '') return signUpAnonymously(backend, exchange, params.data)
     if (backend.settings.disableSignup) throw signupDisabled()
     if (password === '') throw validationFailed('Signup requires a valid password')
-    requireStrength(password)
+    requireStrength(password, backend.settings)
     if (email !== '' && phone !== '') {
       throw validationFailed('Only an email address or phone number should be provided on signup.')
     }
@@ -148,7 +148,7 @@ type UserUpdate = Params<typeof updateFields>
 export const updateUser = forUser({
   at: 'PUT /user',
   async reply(backend, exchange, who) {
-    const params = validated(readParams(exchange, updateFields), who.user)
+    const params = validated(backend, readParams(exchange, updateFields), who.user)
     const password = params.password === undefined ? undefined : await newHash(params.password, who.user)
     const back = linkTargetOf(backend, exchange, params)
     const { user, messages } = await backend.state.write(tables =>
@@ -163,11 +163,11 @@ export const updateUser = forUser({
  * Returns the parameters with normalized addresses; an address that the user already has is dropped. Throws if the
  * request is not allowed.
  */
-function validated(given: UserUpdate, user: UserRow): UserUpdate {
+function validated({ settings }: Backend, given: UserUpdate, user: UserRow): UserUpdate {
   const params = withAddresses(given)
   const { email, phone } = params
   if (phone !== '') requireChannel(params.channel)
-  if (params.password !== undefined) requireStrength(params.password)
+  if (params.password !== undefined) requireStrength(params.password, settings)
   if (params.app_metadata) throw notAdmin('Updating app_metadata requires admin privileges')
   if (user.is_anonymous && params.password && email === '' && phone === '') throw anonymousWithoutAddress()
   challengeIn(params)

@@ -89,7 +89,7 @@ async function passwordFor(backend: Backend, { type, email, password }: LinkPara
   if (isKnown) return null
   if (type === 'magiclink') return hashOf(randomPassword())
   if (password === '') throw validationFailed('Signup requires a valid password')
-  requireStrength(password)
+  requireStrength(password, backend.settings)
   return hashOf(password)
 }
 

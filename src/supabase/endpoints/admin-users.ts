@@ -157,7 +157,7 @@ export const createUser = forAdmin({
     if (params.email === '' && params.phone === '') {
       throw validationFailed('Cannot create a user without either an email or phone')
     }
-    if (params.password) requireStrength(params.password)
+    if (params.password) requireStrength(params.password, backend.settings)
     const encrypted_password = await hashOf(params.password || randomPassword())
     requireUserId(params.id)
     const user = createdByAdmin(backend, params, encrypted_password)
@@ -196,7 +196,7 @@ export const updateUserById = forAdmin({
     const params = adminParamsIn(exchange)
     bannedUntil(backend, params.ban_duration, null)
     const { password: newPassword } = params
-    if (newPassword !== undefined) requireStrength(newPassword)
+    if (newPassword !== undefined) requireStrength(newPassword, backend.settings)
     const password = newPassword === undefined ? undefined : await hashOf(newPassword)
     const user = await backend.state.write(async tables => {
       const user = await userIn(tables, exchange)

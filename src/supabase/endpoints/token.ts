@@ -74,7 +74,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   if (email === '') requirePhones(backend, 'Phone logins are disabled', 422)
   const address = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const grant = await signInWith(backend, address, password)
-  const weakness = weaknessOf(password)
+  const weakness = weaknessOf(password, backend.settings)
   return sessionReply(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
