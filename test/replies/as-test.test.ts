@@ -1,6 +1,6 @@
 /** What the journal writes as a test runs as it is. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,8 +13,9 @@ function runAsTests(...texts: readonly string[]): string {
   mkdirSync(path.join(root, '.standin'), { recursive: true })
   const folder = mkdtempSync(path.join(root, '.standin/as-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  mkdirSync(path.join(folder, 'node_modules'))
-  symlinkSync(root, path.join(folder, 'node_modules/standin'))
+  // Copied, since vitest transforms what is not in a folder node_modules.
+  for (const name of ['dist', 'package.json'])
+    cpSync(path.join(root, name), path.join(folder, 'node_modules/standin', name), { recursive: true })
   writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
   for (const [i, text] of texts.entries()) writeFileSync(path.join(folder, `made-${i}.test.ts`), text)
   const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')

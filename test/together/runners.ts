@@ -46,7 +46,7 @@ export interface Suite {
   command(workers: number, ...files: readonly string[]): readonly string[]
 }
 
-/** The files of a suite: two tests in each of the first two, two scopes in one test, and a test with a reply of its own. */
+/** The files of a suite: two tests in each of the first two; two scopes in one test, and a test with a reply of its own. */
 interface Texts {
   readonly ending: string
   readonly head: string
@@ -57,11 +57,11 @@ interface Texts {
   readonly whole: string
   /** After three requests. */
   readonly check: string
-  /** Before the test with a reply of its own. */
+  /** Before the test with a reply of its own, which then has a file of its own. */
   readonly ownServer?: string
 }
 
-function filesOf({ ending, head, test, options, whole, check, ownServer = '' }: Texts): Files {
+function filesOf({ ending, head, test, options, whole, check, ownServer }: Texts): Files {
   const imports = `import { converse, converseInScopes, expectOwn } from '../ask.mjs'\n`
   const plain = (name: string) =>
     ['one', 'two'].map(number => {
@@ -69,11 +69,12 @@ function filesOf({ ending, head, test, options, whole, check, ownServer = '' }: 
       return test(title, `await converse('${title}'${options && `, ${options}`})${check}`)
     })
   const scoped = `await converseInScopes(['search one', 'search two'], one => ${whole}.scope(one)${options && `, ${whole}.url + '/v1'`})`
+  const search = test('search', scoped)
+  const own = test('has a reply of its own', `await expectOwn(platform${options && `, ${options}`})`)
   const files: Readonly<Record<string, readonly string[]>> = {
     orders: plain('orders'),
     refunds: plain('refunds'),
-    search: [test('search', scoped)],
-    own: [ownServer, test('has a reply of its own', `await expectOwn(platform${options && `, ${options}`})`)],
+    ...(ownServer === undefined ? { search: [search, own] } : { search: [search], own: [ownServer, own] }),
   }
   return {
     'ask.mjs': asking,
@@ -107,7 +108,8 @@ async function run(name) {
 
 if (workers === 'worker') for (const name of chosen) await run(name)
 else {
-  const wanted = [...tests, 'own'].filter(name => chosen.length === 0 || chosen.includes(name.split(' ')[0]))
+  const part = name => name === 'own' ? 'search' : name.split(' ')[0]
+  const wanted = [...tests, 'own'].filter(name => chosen.length === 0 || chosen.includes(part(name)))
   const shares = Array.from({ length: Number(workers) }, (_, i) => wanted.filter((_name, n) => n % workers === i))
   const children = shares.map(share => fork('http.mjs', ['worker', ...share]))
   const ends = await Promise.all(children.map(child => once(child, 'exit')))

@@ -15,7 +15,7 @@ test('a changed prompt is answered by the nearest recordings below exec, said on
   const asked = live.asked()
   const file = path.join(app.dir, 'ask.mjs')
   writeInto(app.dir, { 'ask.mjs': readFileSync(file, 'utf8').replace('You are a bot.', 'You are brief.') })
-  const missed = await exec(['--mode', 'replay', '--strict'], { files })
+  const missed = await exec(['--mode', 'replay', '--strict'], { files: ['orders'] })
   expect(missed.code).toBe(1)
   expect(missed.output).toContain('→ Only the prompt differs, so the recorded answers may do.')
   const nearest = await exec(['--mode', 'replay', '--on-miss', 'nearest'], { workers: 2, files })

@@ -1,9 +1,9 @@
 import { expect, test } from 'standin/playwright'
 
-const people = ['Ada', 'Bob', 'Cem', 'Dai', 'Eva', 'Fay', 'Gus', 'Hal']
+const people = ['Ada', 'Bob', 'Cem', 'Dai']
 
 for (const name of people)
-  test(`${name} gets the answer for ${name} while seven others ask the same`, async ({
+  test(`${name} gets the answer for ${name} while three others ask the same`, async ({
     page,
     platform,
     signIn,
@@ -11,7 +11,7 @@ for (const name of people)
     await platform.reply(`For ${name}.`)
     await signIn(page)
     await page.goto('/')
-    await page.request.get(`/meet?people=8&repeat=${info.repeatEachIndex}`)
+    await page.request.get(`/meet?people=4&repeat=${info.repeatEachIndex}`)
     await page.getByRole('button', { name: 'Ask' }).click()
     await expect(page.getByRole('status')).toHaveText(`For ${name}.`)
     await page.goto('/rendered')
