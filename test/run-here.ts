@@ -9,8 +9,6 @@ interface Surroundings {
   readonly input: string | undefined
 }
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 let last: Promise<unknown> = Promise.resolve()
 
 /** Folder and environment belong to the whole process, so commands run one at a time. */
@@ -55,7 +53,7 @@ interface Streams {
 function enter({ dir, env, input = '' }: Surroundings, { stdout, stderr, exit }: Streams): () => void {
   const cwd = process.cwd()
   const { exitCode } = process
-  const listeners = signals.map(signal => process.listeners(signal))
+  const listeners = new Map(process.eventNames().map(name => [name, process.rawListeners(name)]))
   const undo = [
     replaced(process, { stdout, stderr, stdin: Readable.from([Buffer.from(input)]), env: { ...env }, exit }),
     replaced(globalThis, { console: new Console(stdout, stderr) }),
@@ -66,9 +64,10 @@ function enter({ dir, env, input = '' }: Surroundings, { stdout, stderr, exit }:
     process.chdir(cwd)
     process.exitCode = exitCode
     for (const one of undo) one()
-    for (const [i, signal] of signals.entries()) {
-      for (const listener of process.listeners(signal)) {
-        if (!listeners[i]?.includes(listener)) process.off(signal, listener)
+    // For signals, the exit and errors that nobody has caught.
+    for (const name of process.eventNames()) {
+      for (const listener of process.rawListeners(name)) {
+        if (!listeners.get(name)?.includes(listener)) process.off(name, listener as () => void)
       }
     }
   }

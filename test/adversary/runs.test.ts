@@ -65,8 +65,9 @@ process.exit(0)
   expect(stdout).toContain('2 runs with a fault')
   const pids = readFileSync(path.join(dir, 'pids'), 'utf8').trim().split('\n').map(Number)
   expect(pids).not.toEqual([])
-  // The system may need a moment to forget a process that has ended.
-  for (const pid of pids) await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
+  // The system may need a while to forget a process that has ended.
+  const isForgotten = (pid: number) => expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  for (const pid of pids) await vi.waitFor(() => isForgotten(pid), { timeout: 60_000 })
 })
 
 test('a fault repeats only the test file that made the call; --all repeats every file', async () => {
