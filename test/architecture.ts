@@ -61,7 +61,7 @@ export const budgets: Readonly<Record<string, number>> = {
   // 2026-11-29: 60 for answers that are lost after the effect, and the Idempotency-Key that finds them.
   // 2026-11-29: 280 for what a hostile model says: tools without end, a planted call, a canary.
   faults: 1120,
-  holds: 630,
+  holds: 620,
   http: 3300,
   // 2026-11-29: which repairs a row offers, the runs of requests in flight, and pictures as they are.
   // 2026-11-29: 60 for the sessions of requests, by which tokens can be told apart.
@@ -90,7 +90,7 @@ export const budgets: Readonly<Record<string, number>> = {
   // 2026-11-29: 190 for what a save changes.
   repairs: 680,
   replies: 6890,
-  resources: 1150,
+  resources: 1140,
   // 2026-11-28: new; what the processes of a run tell each other.
   run: 260,
   scopes: 240,

@@ -1,5 +1,5 @@
 /** One run of a command: starts it, ends it with all that it has started, and says how it ended. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { UsageError } from '../check/problem.js'
 import { fixedPortsOf, processesOf } from './processes.js'
 
@@ -48,7 +48,6 @@ export function startCommand({
   signal,
 }: CommandRun): RunningCommand {
   const [command = '', ...args] = program
-  const startedMs = performance.now()
   const ports = new Set<number>()
   // A group of its own, so that Ctrl-C on the terminal reaches only Standin, which then ends the run.
   const child = spawn(command, args, { stdio: ['ignore', output, output], env, detached: !isWindows })
@@ -58,18 +57,24 @@ export function startCommand({
     for (const port of await fixedPortsOf(await processesOf(child.pid ?? 0, mark))) ports.add(port)
   }
 
-  const ended = new Promise<CommandEnd>((resolve, reject) => {
+  const looking = looksAtPorts && setInterval(() => void lookAtPorts().catch(() => {}), LOOK_AT_PORTS_MS)
+  const ended = endOf(child, started, limitMs, signal).finally(() => clearInterval(looking))
+  return { ended, kill: () => killAll(started), fixedPorts: () => ports }
+}
+
+/** Resolves when all of its processes have ended: by themselves, or because the time is over or the signal aborts. */
+function endOf(child: ChildProcess, started: Started, limitMs: number | undefined, signal: AbortSignal) {
+  const startedMs = performance.now()
+  return new Promise<CommandEnd>((resolve, reject) => {
     let lastResort: NodeJS.Timeout | undefined
     const end = () => {
       lastResort ??= setTimeout(killAll, GRACE_MS, started)
       void sendAll(started, 'SIGTERM')
     }
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs)
-    const looking = looksAtPorts && setInterval(() => void lookAtPorts().catch(() => {}), LOOK_AT_PORTS_MS)
     signal.addEventListener('abort', end)
     const settle = () => {
       clearTimeout(timer)
-      clearInterval(looking)
       signal.removeEventListener('abort', end)
     }
     child.once('exit', code => {
@@ -82,11 +87,9 @@ export function startCommand({
     })
     child.once('error', ({ message }) => {
       settle()
-      reject(new UsageError(`standin exec --adversary: ${command} cannot be run (${message}).`))
+      reject(new UsageError(`standin exec --adversary: ${child.spawnfile} cannot be run (${message}).`))
     })
   })
-
-  return { ended, kill: () => killAll(started), fixedPorts: () => ports }
 }
 
 const isWindows = process.platform === 'win32'

@@ -71,14 +71,13 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     intAsBigInt: keepDigits !== false,
   })
   const positionAt = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset)
-    return { line, column: col }
+    const { line, col: column } = lines.linePos(offset)
+    return { line, column }
   }
   const problemAt = (node: unknown, sentence: string): Problem => ({ origin, ...positionAt(offsetOf(node)), sentence })
   const conflict = text.includes('<<<<<<< ') ? marker.exec(text) : null
   const problems: Problem[] = conflict ? [{ origin, ...positionAt(conflict.index), sentence: CONFLICT }] : []
-  const errors = conflict ? [] : independentErrors(document.errors)
-  const mistakes = errors.map(error => {
+  const mistakes = (conflict ? [] : independentErrors(document.errors)).map(error => {
     const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : reasonOf(error)
     return { origin, ...positionAt(error.pos[0]), sentence: `This is not valid YAML: ${asSentence(why)}` }
   })

@@ -13,75 +13,80 @@ const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
 const noViolations: ViolationCounts = { documented: 0, decided: 0, unjudged: 0 }
 
-export type Violations = ReturnType<typeof createViolations>
+export class Violations {
+  readonly #counts = { ...noViolations }
+  readonly #listeners: ((violating: EndpointViolations) => void)[] = []
+  readonly #waiting: [exchange: Exchange, id: string][] = []
+  #listed: readonly EndpointViolations[] = []
+  #checking: Promise<void> | undefined
 
-/** `redact` removes secrets, which field names and paths on the live platform may contain. */
-// Long because all of it shares what was found.
-export function createViolations(report: (error: unknown) => void, redact: () => Redact) {
-  const listeners: ((violating: EndpointViolations) => void)[] = []
-  let listed: EndpointViolations[] = []
-  const counts = { ...noViolations }
-  const waiting: [exchange: Exchange, id: string][] = []
-  let checking: Promise<void> | undefined
+  /** `redact` removes secrets, which field names and paths on the live platform may contain. */
+  constructor(
+    private readonly report: (error: unknown) => void,
+    private readonly redact: () => Redact,
+  ) {}
 
-  function note(exchange: Exchange, violating: EndpointViolations): void {
-    exchange.violations = violating.violations
-    add(violating)
+  /** Takes an exchange whose answer has been sent. */
+  readonly take = (exchange: Exchange, id: number): void => {
+    const { mode } = exchange
+    if (mode === undefined || mode === 'emulate') return
+    if (this.#waiting.length >= MOST_UNCHECKED) return void this.#counts.unjudged++
+    this.#waiting.push([exchange, String(id)])
+    this.#checking ??= this.#checkAll()
   }
 
-  function add(violating: EndpointViolations): void {
-    for (const { source } of violating.violations) counts[source]++
-    listed = [violating, ...listed].slice(0, MOST_LISTED)
-    for (const listener of listeners) listener(violating)
+  /** Takes what another process of the run has found. */
+  join(found: readonly EndpointViolations[], unjudged: number): void {
+    this.#counts.unjudged += unjudged
+    for (const one of found) this.#add(one)
+  }
+
+  readonly counts = (): ViolationCounts => ({ ...this.#counts })
+
+  /** The latest exchanges with violations, newest first. */
+  readonly list = (): readonly EndpointViolations[] => this.#listed
+
+  /** Headers for an answer that is about to be sent. They count the violations of earlier answers, since the head is sent before the body is known. */
+  readonly headers = (): readonly string[] => {
+    const found = this.#counts.documented + this.#counts.decided
+    return found > 0 ? [HEADER, String(found)] : none
+  }
+
+  onViolating(listener: (violating: EndpointViolations) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  forget(): void {
+    this.#waiting.length = 0
+    this.#listed = []
+    Object.assign(this.#counts, noViolations)
+  }
+
+  /** Resolves when everything that was taken has been checked. */
+  readonly settle = async (): Promise<void> => {
+    while (this.#checking) await this.#checking
   }
 
   /** Checks one exchange after the other, each in a turn of its own, so that its answer is sent first. */
-  async function checkAll(): Promise<void> {
-    while (waiting.length > 0) {
+  async #checkAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
       await nextTurn()
-      const next = waiting.shift()
+      const next = this.#waiting.shift()
       try {
-        const violating = next && judged(...next, await loadJudge(), redact)
-        if (violating) note(next[0], violating)
+        const violating = next && judged(...next, await loadJudge(), this.redact)
+        if (violating) next[0].violations = violating.violations
+        if (violating) this.#add(violating)
       } catch (error) {
-        report(error)
+        this.report(error)
       }
     }
-    checking = undefined
+    this.#checking = undefined
   }
 
-  return {
-    /** Takes an exchange whose answer has been sent. */
-    take(exchange: Exchange, id: number): void {
-      const { mode } = exchange
-      if (mode === undefined || mode === 'emulate') return
-      if (waiting.length >= MOST_UNCHECKED) return void counts.unjudged++
-      waiting.push([exchange, String(id)])
-      checking ??= checkAll()
-    },
-    /** Takes what another process of the run has found. */
-    join(found: readonly EndpointViolations[], unjudged: number): void {
-      counts.unjudged += unjudged
-      for (const one of found) add(one)
-    },
-    counts: (): ViolationCounts => ({ ...counts }),
-    /** The latest exchanges with violations, newest first. */
-    list: (): readonly EndpointViolations[] => listed,
-    /** Headers for an answer that is about to be sent. They count the violations of earlier answers, since the head is sent before the body is known. */
-    headers(): readonly string[] {
-      const found = counts.documented + counts.decided
-      return found > 0 ? [HEADER, String(found)] : none
-    },
-    onViolating: (listener: (violating: EndpointViolations) => void) => void listeners.push(listener),
-    forget(): void {
-      waiting.length = 0
-      listed = []
-      Object.assign(counts, noViolations)
-    },
-    /** Resolves when everything that was taken has been checked. */
-    async settle(): Promise<void> {
-      while (checking) await checking
-    },
+  #add(violating: EndpointViolations): void {
+    for (const { source } of violating.violations) this.#counts[source]++
+    this.#listed = [violating, ...this.#listed].slice(0, MOST_LISTED)
+    for (const listener of this.#listeners) listener(violating)
   }
 }
 

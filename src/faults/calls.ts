@@ -18,8 +18,6 @@ export interface WaitingFault extends Omit<FaultCall, 'times'> {
   readonly times: number
 }
 
-export type FaultCalls = ReturnType<typeof createFaultCalls>
-
 type Matches = (exchange: Exchange) => boolean
 
 interface Waiting {
@@ -38,59 +36,73 @@ interface Waiting {
 /** The queue is limited, because each request searches it. */
 const MOST_WAITING = 10_000
 
-/** `onSwitched` is called when the queue gets its first fault, and when it becomes empty. */
-export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST_WAITING) {
-  let queue: readonly Waiting[] = []
-  const counts = createByScope(() => ({ calls: 0 }))
-  let count = 0
-  const lost = createLostAnswers()
-  function setQueue(next: readonly Waiting[]): void {
-    const isSwitched = next.length > 0 !== queue.length > 0
-    queue = next
-    if (isSwitched) onSwitched()
+export class FaultCalls {
+  readonly lost = createLostAnswers()
+  #queue: readonly Waiting[] = []
+  #count = 0
+  readonly #counts = createByScope(() => ({ calls: 0 }))
+
+  /** `onSwitched` is called when the queue gets its first fault, and when it becomes empty. */
+  constructor(
+    private readonly onSwitched: () => void = () => {},
+    private readonly most = MOST_WAITING,
+  ) {}
+
+  /**
+   * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
+   * `conditions`, the compiled form of `when`. A lasting one stays when everything is reset.
+   */
+  add(call: FaultCall, conditions?: Matches, isLasting = false): { readonly id: string } {
+    if (this.#queue.length >= this.most) throw tooManyFaults(this.most)
+    const id = `fault-${++this.#count}`
+    // A count instead of a random id, so that draws are the same in every run, whatever other scopes do.
+    const entry = `fault-${++this.#counts.get(call.scope ?? '').calls}`
+    const matches = matcherOf(call, conditions)
+    this.#set([...this.#queue, { call, id, entry, matches, timesLeft: call.times, isLasting }])
+    return { id }
   }
-  return {
-    lost,
-    /**
-     * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
-     * `conditions`, the compiled form of `when`. A lasting one stays when everything is reset.
-     */
-    add(call: FaultCall, conditions?: Matches, isLasting = false): { readonly id: string } {
-      if (queue.length >= most) throw tooManyFaults(most)
-      const id = `fault-${++count}`
-      // A count instead of a random id, so that draws are the same in every run, whatever other scopes do.
-      const entry = `fault-${++counts.get(call.scope ?? '').calls}`
-      setQueue([...queue, { call, id, entry, matches: matcherOf(call, conditions), timesLeft: call.times, isLasting }])
-      return { id }
-    },
-    /**
-     * Returns the first waiting fault that applies to this request. `occurs` draws by its chance, and only a fault that
-     * happens counts as a hit.
-     */
-    take(exchange: Exchange, occurs: (fault: Fault, entry: string) => boolean): Fault | undefined {
-      const first = queue.find(({ call, entry, matches }) => matches(exchange) && occurs(call.fault, entry))
-      if (!first) return undefined
-      first.timesLeft--
-      if (first.call.fault.model === 'loop' && first.timesLeft === 0) loop(first)
-      if (first.timesLeft === 0) setQueue(queue.filter(waiting => waiting !== first))
-      return first.call.fault
-    },
-    areWaiting: () => queue.length > 0,
-    /** The waiting faults in order: of a scope, or all. */
-    waiting: (scope?: string): readonly WaitingFault[] =>
-      queue.filter(isInScope(scope)).map(({ call, id, timesLeft }) => ({ id, ...call, times: timesLeft })),
-    /** Removes the faults of a scope, or all. */
-    clear(scope?: string): void {
-      counts.forget(scope)
-      lost.clear(scope)
-      setQueue(queue.filter(waiting => waiting.isLasting || !isInScope(scope)(waiting)))
-    },
-    /** Removes the fault with this id. Returns whether it existed. */
-    remove(id: string): boolean {
-      const before = queue.length
-      setQueue(queue.filter(waiting => waiting.id !== id))
-      return queue.length < before
-    },
+
+  /**
+   * Returns the first waiting fault that applies to this request. `occurs` draws by its chance, and only a fault that
+   * happens counts as a hit.
+   */
+  take(exchange: Exchange, occurs: (fault: Fault, entry: string) => boolean): Fault | undefined {
+    const first = this.#queue.find(({ call, entry, matches }) => matches(exchange) && occurs(call.fault, entry))
+    if (!first) return undefined
+    first.timesLeft--
+    if (first.call.fault.model === 'loop' && first.timesLeft === 0) loop(first)
+    if (first.timesLeft === 0) this.#set(this.#queue.filter(waiting => waiting !== first))
+    return first.call.fault
+  }
+
+  areWaiting(): boolean {
+    return this.#queue.length > 0
+  }
+
+  /** The waiting faults in order: of a scope, or all. */
+  waiting(scope?: string): readonly WaitingFault[] {
+    const inScope = this.#queue.filter(isInScope(scope))
+    return inScope.map(({ call, id, timesLeft }) => ({ id, ...call, times: timesLeft }))
+  }
+
+  /** Removes the faults of a scope, or all. */
+  clear(scope?: string): void {
+    this.#counts.forget(scope)
+    this.lost.clear(scope)
+    this.#set(this.#queue.filter(waiting => waiting.isLasting || !isInScope(scope)(waiting)))
+  }
+
+  /** Removes the fault with this id. Returns whether it existed. */
+  remove(id: string): boolean {
+    const before = this.#queue.length
+    this.#set(this.#queue.filter(waiting => waiting.id !== id))
+    return this.#queue.length < before
+  }
+
+  #set(next: readonly Waiting[]): void {
+    const isSwitched = next.length > 0 !== this.#queue.length > 0
+    this.#queue = next
+    if (isSwitched) this.onSwitched()
   }
 }
 

@@ -11,8 +11,7 @@ import type { LostAnswers } from './lost-answers.js'
 export {
   type Chances,
   createChances,
-  createFaultCalls,
-  type FaultCalls,
+  FaultCalls,
   faultCallFromCode,
   type WaitingFault,
 } from './calls.js'

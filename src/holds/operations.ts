@@ -66,10 +66,8 @@ export const holdOperations = ({ holds, underWay }: { readonly holds: Holds; rea
     body: holdOrRequest,
     returns: id,
     status: 201,
-    run({ body: { request, ...call }, scope }) {
-      if (request === undefined) return holds.add({ scope, ...call })
-      return underWay.hold(request)
-    },
+    run: ({ body: { request, ...call }, scope }) =>
+      request === undefined ? holds.add({ scope, ...call }) : underWay.hold(request),
   }),
   getHold: operation({
     at: 'GET /holds/{id}',

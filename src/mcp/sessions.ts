@@ -100,10 +100,7 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
       const session = sessions.get(id)
       if (!session || session.server !== server || session.holder !== holder) return undefined
       sessions.delete(id)
-      if (now() - session.usedAtMs >= idleMs) {
-        end(session)
-        return undefined
-      }
+      if (now() - session.usedAtMs >= idleMs) return void end(session)
       session.usedAtMs = now()
       sessions.set(id, session)
       return session
@@ -126,7 +123,6 @@ export function createMcpSessions(now: () => number) {
   const listeners = new Set<ChangeListener>()
   const store = createSessionStore(sessions, now)
   const key = randomBytes(32)
-
   const keepAliveTimer = setInterval(() => {
     for (const listener of listeners) listener.keepAlive()
     for (const { streams } of sessions.values()) for (const stream of streams.values()) stream.keepAlive()
@@ -215,8 +211,7 @@ function createEventStream(number: number) {
     firstEvent: `id: ${number}-0\ndata:\n\n`,
     /** Keeps the event and returns its text. The reader gets the text that `transform` returns. */
     send(frame: RpcFrame, transform = (text: string) => text): string {
-      last++
-      const text = eventText(frame, `${number}-${last}`)
+      const text = eventText(frame, `${number}-${++last}`)
       events = [...events, { n: last, text }].slice(-MOST_EVENTS)
       reader?.write(transform(text))
       return text

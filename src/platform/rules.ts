@@ -13,7 +13,6 @@ import type { ModeOf } from '../http/modes.js'
 import { mcpServers } from '../mcp/options.js'
 import {
   createMemory,
-  createRulesAtRunTime,
   type Explanation,
   type Generation,
   isMcp,
@@ -23,7 +22,7 @@ import {
   type ReadyRule,
   type Replies,
   type RuleInput,
-  type RulesAtRunTime,
+  RulesAtRunTime,
   requestTest,
   sentCall,
   verdictOf,
@@ -81,7 +80,7 @@ interface RulesSettings {
 
 export function createRulesPart(current: () => Current, { onPaths, warn, modeOf }: RulesSettings): RulesPart {
   const memory = createMemory()
-  const atRunTime = createRulesAtRunTime({ onPaths, warn })
+  const atRunTime = new RulesAtRunTime({ onPaths, warn })
   return {
     memory,
     atRunTime,

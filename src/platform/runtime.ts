@@ -1,12 +1,12 @@
 /** The parts that live as long as the process: a reload does not replace them. */
 
-import { createViolations } from '../contract/violations.js'
+import { Violations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
 import type { RequestContext } from '../core/exchange.js'
 import type { FaultCall } from '../core/fault.js'
 import { createListeners, type Part, type ResetOptions } from '../core/part.js'
-import { createChances, createFaultCalls } from '../faults/index.js'
+import { createChances, FaultCalls } from '../faults/index.js'
 import { Holds } from '../holds/index.js'
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
@@ -84,7 +84,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
       renew()
     },
   })
-  const violations = createViolations(report, redact)
+  const violations = new Violations(report, redact)
   const rules = createRulesPart(current, { onPaths: renew, warn, modeOf: request => modes.current().of(request) })
   return {
     warn,
@@ -158,7 +158,7 @@ export const clockPart = ({ clock }: Pick<Runtime, 'clock'>): Part<PreparedConfi
 
 /** Faults for the next requests and random faults, across reloads. `renew` rebuilds the request line. */
 function createFaultsPart(renew: () => void) {
-  const calls = createFaultCalls(renew)
+  const calls = new FaultCalls(renew)
   const chances = createChances()
 
   /** Throws a ProblemsError for invalid conditions. */

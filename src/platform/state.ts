@@ -34,9 +34,8 @@ interface Dependencies {
 export function createStatePart({ opened: { state, seeded: first }, clock, apiKeys, scopes, report }: Dependencies) {
   /** The current configuration, and when its users and keys were added to the state. */
   let seeded = first
-  const { dir, config } = first.loaded
-  const initialState = createInitialState(dir)
-  const isInMemory = config.state === 'memory'
+  const initialState = createInitialState(first.loaded.dir)
+  const isInMemory = first.loaded.config.state === 'memory'
   const run = isInMemory ? randomUUID() : null
   let replaced = 0
 

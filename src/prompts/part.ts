@@ -57,11 +57,8 @@ export function createPromptsPart({ journal, warn }: PromptsParts, current: () =
       end()
       const { ended, hasNobodys } = tests
       if (!settings?.isWritten || (ended.size === 0 && !hasNobodys())) return
-      await settings
-        .write({ tests: ended, hasNobodys: hasNobodys() })
-        .catch(({ code, message }: NodeJS.ErrnoException) =>
-          warn(code ? `prompts.yaml was not written (${code}).` : message),
-        )
+      const written = settings.write({ tests: ended, hasNobodys: hasNobodys() })
+      await written.catch(({ code, message }) => warn(code ? `prompts.yaml was not written (${code}).` : message))
     },
     /** Takes the sentences of another process of the run. */
     join: (sentences: readonly string[]) => void overspent.push(...sentences),

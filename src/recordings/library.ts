@@ -19,28 +19,28 @@ const PAGE_OF_RECORDINGS = 100
 /** The recordings of the current configuration. */
 export type Library = ReturnType<typeof createLibrary>
 
+/** What a search looks at. */
+function questionOf(folder: Folder, file: string) {
+  if (!folder.has(file)) return { file, problem: `${file}: is a link to a file outside of the folder.` }
+  const question = folder.question(file)
+  if (isProblem(question)) return { file, problem: problemInWords(question) }
+  const { recordedAt, test, request } = question
+  const { model = null, prompt = null } = subjectOf(request)
+  const { method, path } = request
+  return { file, recordedAt, test, method, path, model, said: prompt && beginningOf(prompt) }
+}
+
+function lineOf(line: ReturnType<typeof questionOf>, { folder, run }: Parts) {
+  if (line.problem !== undefined) return { file: line.file, problem: line.problem }
+  const recording = folder.read(line.file)
+  if (isProblem(recording)) return { file: line.file, problem: problemInWords(recording) }
+  const { response } = recording
+  const { status, complete } = response
+  const use = { used: run.isPlayed(line.file), made: run.isOwn(line.file) }
+  return { ...line, status, streamed: isStream(response), complete, bytes: recordedBody(response).length, ...use }
+}
+
 export function createLibrary({ folder, run }: Parts) {
-  /** What a search looks at. */
-  function questionOf(file: string) {
-    if (!folder.has(file)) return { file, problem: `${file}: is a link to a file outside of the folder.` }
-    const question = folder.question(file)
-    if (isProblem(question)) return { file, problem: problemInWords(question) }
-    const { recordedAt, test, request } = question
-    const { model = null, prompt = null } = subjectOf(request)
-    const { method, path } = request
-    return { file, recordedAt, test, method, path, model, said: prompt && beginningOf(prompt) }
-  }
-
-  function lineOf(line: ReturnType<typeof questionOf>) {
-    if (line.problem !== undefined) return { file: line.file, problem: line.problem }
-    const recording = folder.read(line.file)
-    if (isProblem(recording)) return { file: line.file, problem: problemInWords(recording) }
-    const { response } = recording
-    const { status, complete } = response
-    const use = { used: run.isPlayed(line.file), made: run.isOwn(line.file) }
-    return { ...line, status, streamed: isStream(response), complete, bytes: recordedBody(response).length, ...use }
-  }
-
   return {
     /** The folder as a user would write it. */
     folder: displayPath(folder.dir) || '.',
@@ -50,10 +50,10 @@ export function createLibrary({ folder, run }: Parts) {
       const all = [...folder.files()].sort()
       const matches = search.trim() === '' ? undefined : searchFor(search)
       const found = matches
-        ? (await mapInParallel(all, async file => questionOf(file))).filter(line => matches(textsOf(line)))
-        : all.slice(offset, offset + limit).map(questionOf)
+        ? (await mapInParallel(all, async file => questionOf(folder, file))).filter(line => matches(textsOf(line)))
+        : all.slice(offset, offset + limit).map(file => questionOf(folder, file))
       const page = matches ? found.slice(offset, offset + limit) : found
-      return { data: page.map(lineOf), total: matches ? found.length : all.length }
+      return { data: page.map(line => lineOf(line, { folder, run })), total: matches ? found.length : all.length }
     },
     /** Returns the text of a recording's file; `undefined` if the folder has no such recording. */
     text: (file: string) => (folder.has(file) ? folder.text(file) : undefined),

@@ -72,43 +72,7 @@ type Place = Pick<Match, 'start' | 'end'>
 
 /** Finds the longest of the words that ends at each place. */
 function createWordSearch(words: readonly string[]): (text: string) => readonly Place[] {
-  // A state is the beginning of a word, and state 0 is none. Transitions are kept by state and character.
-  const next = new Map<number, number>()
-  const key = (state: number, code: number) => state * 0x10000 + code
-  const parents: { readonly state: number; readonly code: number }[] = [{ state: 0, code: 0 }]
-  const lengths: number[] = [0]
-  const byDepth: number[][] = []
-  for (const word of words) {
-    let state = 0
-    for (let i = 0; i < word.length; i++) {
-      const code = word.charCodeAt(i)
-      let to = next.get(key(state, code))
-      if (to === undefined) {
-        to = parents.push({ state, code }) - 1
-        lengths.push(0)
-        next.set(key(state, code), to)
-        byDepth[i] = byDepth[i] ?? []
-        byDepth[i]?.push(to)
-      }
-      state = to
-    }
-    lengths[state] = word.length
-  }
-  // Where to go on if the next character does not fit: the longest ending that is a beginning as well.
-  const fallbacks = new Int32Array(parents.length)
-  const follow = (from: number, code: number): number => {
-    for (let state = from; ; state = fallbacks[state] ?? 0) {
-      const to = next.get(key(state, code))
-      if (to !== undefined) return to
-      if (state === 0) return 0
-    }
-  }
-  for (const state of byDepth.flat()) {
-    const { state: parent, code } = parents[state] ?? { state: 0, code: 0 }
-    const fallback = parent === 0 ? 0 : follow(fallbacks[parent] ?? 0, code)
-    fallbacks[state] = fallback
-    lengths[state] = Math.max(lengths[state] ?? 0, lengths[fallback] ?? 0)
-  }
+  const { follow, lengths } = beginningsOf(words)
   const beginning = beginningOf(words)
 
   return text => {
@@ -126,6 +90,47 @@ function createWordSearch(words: readonly string[]): (text: string) => readonly 
     }
     return found
   }
+}
+
+/** A state is the beginning of a word, and state 0 is none. `lengths` has the longest word with which each ends. */
+function beginningsOf(words: readonly string[]) {
+  // Transitions are kept by state and character.
+  const next = new Map<number, number>()
+  const key = (state: number, code: number) => state * 0x10000 + code
+  const parents: { readonly state: number; readonly code: number }[] = [{ state: 0, code: 0 }]
+  const lengths: number[] = [0]
+  const byDepth: number[][] = []
+  for (const word of words) {
+    let state = 0
+    for (let i = 0; i < word.length; i++) {
+      const code = word.charCodeAt(i)
+      let to = next.get(key(state, code))
+      if (to === undefined) {
+        to = parents.push({ state, code }) - 1
+        lengths.push(0)
+        next.set(key(state, code), to)
+        byDepth[i] ??= []
+        byDepth[i]?.push(to)
+      }
+      state = to
+    }
+    lengths[state] = word.length
+  }
+  // Where to go on if the next character does not fit: the longest ending that is a beginning as well.
+  const fallbacks = new Int32Array(parents.length)
+  const follow = (from: number, code: number): number => {
+    for (let state = from; ; state = fallbacks[state] ?? 0) {
+      const to = next.get(key(state, code))
+      if (to !== undefined || state === 0) return to ?? 0
+    }
+  }
+  for (const state of byDepth.flat()) {
+    const { state: parent, code } = parents[state] ?? { state: 0, code: 0 }
+    const fallback = parent === 0 ? 0 : follow(fallbacks[parent] ?? 0, code)
+    fallbacks[state] = fallback
+    lengths[state] = Math.max(lengths[state] ?? 0, lengths[fallback] ?? 0)
+  }
+  return { follow, lengths }
 }
 
 /** More would make the expression large. */

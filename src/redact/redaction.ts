@@ -67,25 +67,21 @@ const MOST_ROUNDS = 4
 const REMEMBERED = 32
 
 const nothing: Search = () => []
+const isNoPlaceholder = (_name: string, value: string) => !isPlaceholder.test(value)
 
 /** What all redactions of one configuration share. */
 function searchesOf(rules: RedactionRules) {
   const isSecretHeader = secretHeaders(rules.names)
   const isSecretParameter = secretParametersWith(rules.names)
   const isSecretField = secretFields(rules.names)
-  const inQuery: SecretFields = {
-    isSecret: isSecretParameter,
-    isSecretValue: (_name, value) => !isPlaceholder.test(value),
-  }
+  const inQuery: SecretFields = { isSecret: isSecretParameter, isSecretValue: isNoPlaceholder }
   const outside = (search: Search) => outsidePlaceholders(search, rules)
   const searchFor = (secrets: readonly KnownSecret[]) => outside(createKnownSearch(secrets))
   const known = searchFor(rules.known)
   // The same few callers send most requests.
-  const callers = memoized(
-    (credentials: string) =>
-      searchFor((JSON.parse(credentials) as string[]).map(value => ({ name: CREDENTIAL, value }))),
-    REMEMBERED,
-  )
+  const searchOf = (credentials: string) =>
+    searchFor(JSON.parse(credentials).map((value: string) => ({ name: CREDENTIAL, value })))
+  const callers = memoized(searchOf, REMEMBERED)
   const named = createAssignmentSearch(rules.names)
   const fields = (path: string, contentType?: string) =>
     isForm(contentType) ? eitherOf(inQuery, fieldsAt(path, isSecretField)) : fieldsAt(path, isSecretField)

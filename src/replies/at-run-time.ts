@@ -22,8 +22,6 @@ export interface RuntimeRule {
   readonly call: number
 }
 
-export type RulesAtRunTime = ReturnType<typeof createRulesAtRunTime>
-
 interface RuleSelection {
   readonly id?: string | undefined
   readonly scope?: string | undefined
@@ -44,54 +42,56 @@ interface RunTimeSettings {
   readonly warn?: (sentence: string) => void
 }
 
-export function createRulesAtRunTime({ most = MOST_ADDED, onPaths, warn }: RunTimeSettings = {}) {
-  let calls = 0
-  let count = 0
-  let all: readonly RuntimeRule[] = []
+export class RulesAtRunTime {
+  isEmpty = true
+  /** Whether one of them is for a path other than chat completions. */
+  havePaths = false
+  #calls = 0
+  #count = 0
+  #all: readonly RuntimeRule[] = []
 
-  function change(next: readonly RuntimeRule[]): void {
-    all = next.toSorted(inOrder)
-    rules.isEmpty = all.length === 0
-    const havePaths = all.some(({ rule }) => isHttpRule(rule.written))
-    if (havePaths === rules.havePaths) return
-    rules.havePaths = havePaths
-    onPaths?.()
+  constructor(private readonly settings: RunTimeSettings = {}) {}
+
+  /**
+   * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if
+   * there are too many; none is added then.
+   */
+  async add(written: RuleInput | readonly RuleInput[], { scope = NO_SCOPE, dir, seed }: Adding) {
+    const { most = MOST_ADDED, warn } = this.settings
+    // Taken before the first await, so that the order is that of the calls.
+    const call = ++this.#calls
+    const first = this.#count + 1
+    this.#count += Array.isArray(written) ? written.length : 1
+    const placeOfRule = (i: number) => `at run time #${first + i}`
+    const originOf = (i: number) => ({ place: placeOfRule(i), title: `rule ${placeOfRule(i)}`, isUnstable: true })
+    const read = await rulesAsGiven(written, { dir, seed, originOf })
+    for (const warning of read.warnings) warn?.(problemInWords(warning))
+    const added = read.rules.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule }))
+    if (this.#all.length + added.length > most) throw tooManyRules(most)
+    this.#change([...this.#all, ...added])
+    return added.map(({ id }) => ({ id }))
   }
 
-  const rules = {
-    isEmpty: true,
-    /** Whether one of them is for a path other than chat completions. */
-    havePaths: false,
-    /**
-     * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if
-     * there are too many; none is added then.
-     */
-    async add(written: RuleInput | readonly RuleInput[], { scope = NO_SCOPE, dir, seed }: Adding) {
-      // Taken before the first await, so that the order is that of the calls.
-      const call = ++calls
-      const first = count + 1
-      count += Array.isArray(written) ? written.length : 1
-      const placeOfRule = (i: number) => `at run time #${first + i}`
-      const originOf = (i: number) => ({ place: placeOfRule(i), title: `rule ${placeOfRule(i)}`, isUnstable: true })
-      const read = await rulesAsGiven(written, { dir, seed, originOf })
-      for (const warning of read.warnings) warn?.(problemInWords(warning))
-      const added = read.rules.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule }))
-      if (all.length + added.length > most) throw tooManyRules(most)
-      change([...all, ...added])
-      return added.map(({ id }) => ({ id }))
-    },
-    /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
-    remove({ id, scope }: RuleSelection = {}): number {
-      const rest = all.filter(added => (id ?? added.id) !== added.id || (scope ?? added.scope) !== added.scope)
-      const removed = all.length - rest.length
-      change(rest)
-      return removed
-    },
-    /** The rules of a scope and those without one, or all if none is given, in the order in which they are tried. */
-    all: (scope?: string): readonly RuntimeRule[] =>
-      scope === undefined ? all : all.filter(added => added.scope === scope || added.scope === NO_SCOPE),
+  /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
+  remove({ id, scope }: RuleSelection = {}): number {
+    const before = this.#all
+    this.#change(before.filter(added => (id ?? added.id) !== added.id || (scope ?? added.scope) !== added.scope))
+    return before.length - this.#all.length
   }
-  return rules
+
+  /** The rules of a scope and those without one, or all if none is given, in the order in which they are tried. */
+  all(scope?: string): readonly RuntimeRule[] {
+    return scope === undefined ? this.#all : this.#all.filter(one => one.scope === scope || one.scope === NO_SCOPE)
+  }
+
+  #change(next: readonly RuntimeRule[]): void {
+    this.#all = next.toSorted(inOrder)
+    this.isEmpty = next.length === 0
+    const havePaths = next.some(({ rule }) => isHttpRule(rule.written))
+    if (havePaths === this.havePaths) return
+    this.havePaths = havePaths
+    this.settings.onPaths?.()
+  }
 }
 
 /** Rules of a scope come first, so that other clients of the same server cannot interfere. */

@@ -116,16 +116,11 @@ export function createEngine<I extends MatchInput, S extends ReadyReply>(
   const written = rules.filter(isOurs).toSorted((a, b) => b.priority - a.priority)
 
   /** The rules for a scope, or for all if none is given, in the order in which they are tried; also those that are switched off. */
-  const rulesFor = (scope?: string): readonly ReadyRule<S>[] =>
-    atRunTime.isEmpty
-      ? written
-      : [
-          ...atRunTime
-            .all(scope)
-            .map(({ rule }) => rule)
-            .filter(isOurs),
-          ...written,
-        ]
+  function rulesFor(scope?: string): readonly ReadyRule<S>[] {
+    if (atRunTime.isEmpty) return written
+    const added = atRunTime.all(scope).map(({ rule }) => rule)
+    return [...added.filter(isOurs), ...written]
+  }
 
   function answers(rule: ReadyRule<S>, input: I): boolean {
     if (!isActive(rule)) return false

@@ -3,7 +3,7 @@
 import type { Exchange } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { once } from '../core/work.js'
-import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
+import { RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies, mismatchOf } from './chat/index.js'
 import type { ReadyRule } from './dialect.js'
 import { isActive, isOwn, type RuleSources } from './engine.js'
@@ -15,7 +15,7 @@ import { isHttpRule } from './rules.js'
 
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from '../chat/generation.js'
 export { type Answerable, type AnswerForm, answerable, answerForms, shownMessage } from './answerable.js'
-export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
+export { type Adding, RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { before, ruleByHand } from './by-hand.js'
 export { conditionsOn } from './chat/index.js'
 export type { ReadyRule } from './dialect.js'
@@ -79,7 +79,7 @@ interface RepliesConfig extends ChatSettings {
 
 /** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
 export function createReplies({ memory = createMemory(), ...config }: RepliesConfig) {
-  const { rules, atRunTime = createRulesAtRunTime() } = config
+  const { rules, atRunTime = new RulesAtRunTime() } = config
   const parts = { ...config, memory, atRunTime }
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { answer, explain, faultFor, answersOwn } = createChatReplies(parts)

@@ -52,6 +52,7 @@ const addressIn = ({ resource, scope = '' }: { resource: string; scope: string |
 
 /** Rows keep the digits of long numbers. */
 const bodyReading = { parse: exactJsonBody }
+const takesRow = { query: inScope, body: objectOf<Json>(), bodyReading, returns: objectOf<Json>() }
 
 export const resourceOperations = ({ resources }: { readonly resources: ResourceRows }) => ({
   listResources: operation({
@@ -71,20 +72,14 @@ export const resourceOperations = ({ resources }: { readonly resources: Resource
   insertRow: operation({
     at: 'POST /resources/{resource}/rows',
     does: 'Adds a row to a resource.',
-    query: inScope,
-    body: objectOf<Json>(),
-    bodyReading,
-    returns: objectOf<Json>(),
+    ...takesRow,
     status: 201,
     run: async input => resources.insert(addressIn(input), input.body),
   }),
   changeRow: operation({
     at: 'PUT /resources/{resource}/rows/{id}',
     does: 'Changes the fields of a row that are sent.',
-    query: inScope,
-    body: objectOf<Json>(),
-    bodyReading,
-    returns: objectOf<Json>(),
+    ...takesRow,
     run: async input => resources.change(addressIn(input), input.id, input.body),
   }),
   removeRow: operation({

@@ -8,18 +8,21 @@ import type { OwnOption, ReportedExchange, RunReport, sharedRunOperations } from
 /** Tests may replace it. */
 const { fetch } = globalThis
 
-export type JoinedRun = Awaited<ReturnType<typeof joinRun>>
-
-/** `address` is what `standin exec` has put into the environment. Rejects with an Error if the run has ended. */
-export async function joinRun(address: string, asking: { readonly file: string; readonly own: readonly OwnOption[] }) {
-  const [url = '', token] = address.split('#')
-  const call = createClient<ReturnType<typeof sharedRunOperations>>(`${url}${CONTROL}`, {
+const clientOf = (url: string, token: string | undefined) =>
+  createClient<ReturnType<typeof sharedRunOperations>>(`${url}${CONTROL}`, {
     fetch,
     bearer: () => token,
     stringify: stringifyExact,
     failed: ({ message, cause }) =>
       new Error(`standin exec does not answer at ${url}${message ? `: ${message}` : '.'} Has it ended?`, { cause }),
   })
+
+export type JoinedRun = Awaited<ReturnType<typeof joinRun>>
+
+/** `address` is what `standin exec` has put into the environment. Rejects with an Error if the run has ended. */
+export async function joinRun(address: string, asking: { readonly file: string; readonly own: readonly OwnOption[] }) {
+  const [url = '', token] = address.split('#')
+  const call = clientOf(url, token)
   const { handed } = await call('POST /run', { body: asking })
   if (!handed) throw new Error(`${url} is no run of standin exec.`)
   const { part } = handed

@@ -3,7 +3,7 @@ import { uptimeMs } from '../core/clock.js'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { createByScope, type IsFromBeforeReset, SCOPE_HEADER } from '../core/scope.js'
 import { scopeInBaggage } from './baggage.js'
-import { createScopedUsers, type FindUsers, type ScopedUser } from './users.js'
+import { type FindUsers, type ScopedUser, ScopedUsers } from './users.js'
 
 export type Scopes = ReturnType<typeof createScopes>
 
@@ -14,7 +14,7 @@ type Clues = Pick<Exchange, 'caller' | 'headers'> & { readonly said?: readonly s
 export function createScopes(onSwitched: () => void = () => {}, findUsers: FindUsers = async () => []) {
   /** The scopes of API keys, by the key's id. */
   const byKey = new Map<string, string>()
-  const users = createScopedUsers(findUsers)
+  const users = new ScopedUsers(findUsers)
   let allResetMs = 0
   const resetMs = createByScope(uptimeMs)
   /** A user's scope has other names, too. */

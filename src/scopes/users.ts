@@ -37,55 +37,60 @@ interface Followed {
 /** Far more than tests run in parallel. Beyond that, the oldest is dropped. */
 const MOST_USERS = 1000
 
-export function createScopedUsers(findUsers: FindUsers) {
+export class ScopedUsers {
   /** The scopes by what requests say: id, address, or the SHA-256 of one of them, which OpenAI recommends. */
-  const scopes = new Map<string, string>()
-  let all: readonly Followed[] = []
+  readonly #scopes = new Map<string, string>()
+  #all: readonly Followed[] = []
   /** Users of scopes that have ended, by what is known of them. */
-  let former: readonly string[] = []
+  #former: readonly string[] = []
 
-  function replaceAll(followed: readonly Followed[]): void {
-    all = followed.slice(-MOST_USERS)
-    scopes.clear()
-    for (const { scope, given, found } of all)
-      for (const said of [given.id, given.email, found?.id, found?.email])
-        if (said) scopes.set(said, scope).set(hash('sha256', said), scope)
+  constructor(private readonly findUsers: FindUsers) {}
+
+  readonly areAny = () => this.#all.length > 0
+  readonly scopeOf = (said: string | undefined) => said && this.#scopes.get(said.toLowerCase())
+
+  /** Returns the scope: by default the user's own, with the address as its name, or the id of a user without an address. */
+  follow(user: ScopedUser, name?: string): string {
+    const given = identityOf(user)
+    const same = this.#all.filter(followed => isSame(followed, given))
+    const scope = name ?? same.at(-1)?.scope ?? given.email ?? given.id ?? ''
+    const merged = Object.assign({}, ...same.map(one => one.given), given)
+    const followed = { scope, given: merged, found: same.at(-1)?.found }
+    this.#replaceAll([...this.#all.filter(one => !same.includes(one)), followed])
+    return scope
   }
 
-  return {
-    areAny: () => all.length > 0,
-    scopeOf: (said: string | undefined) => said && scopes.get(said.toLowerCase()),
-    /** Returns the scope: by default the user's own, with the address as its name, or the id of a user without an address. */
-    follow(user: ScopedUser, name?: string): string {
-      const given = identityOf(user)
-      const same = all.filter(followed => isSame(followed, given))
-      const scope = name ?? same.at(-1)?.scope ?? given.email ?? given.id ?? ''
-      const merged = Object.assign({}, ...same.map(one => one.given), given)
-      replaceAll([...all.filter(one => !same.includes(one)), { scope, given: merged, found: same.at(-1)?.found }])
-      return scope
-    },
-    unfollow(scope: string): void {
-      const ended = all.filter(followed => followed.scope === scope)
-      const known = ended.flatMap(({ given, found }) => [given.id, given.email, found?.id, found?.email])
-      former = [...former, ...known.filter(said => said !== undefined)].slice(-MOST_USERS)
-      replaceAll(all.filter(followed => followed.scope !== scope))
-    },
-    /** Whether a user belongs, or has belonged, to another scope: the user of another test. */
-    isOfOther(scope: string, { id, email }: Nullable<UserIdentity>): boolean {
-      const said = [id, email].filter(one => typeof one === 'string').map(one => one.toLowerCase())
-      const own = said.map(one => scopes.get(one)).find(Boolean)
-      return own === undefined ? said.some(one => former.includes(one)) : own !== scope
-    },
-    /** Looks the users up, since those who were given by address may have an id by now. */
-    async lookUp(): Promise<void> {
-      const wanted = all
-      const found = await findUsers(wanted.map(({ given }) => given))
-      const changed = wanted.filter(
-        ({ found: before }, i) => before?.id !== found[i]?.id || before?.email !== found[i]?.email,
-      )
-      for (const followed of changed) followed.found = found[wanted.indexOf(followed)]
-      if (changed.length > 0) replaceAll(all)
-    },
+  unfollow(scope: string): void {
+    const ended = this.#all.filter(followed => followed.scope === scope)
+    const known = ended.flatMap(({ given, found }) => [given.id, given.email, found?.id, found?.email])
+    this.#former = [...this.#former, ...known.filter(said => said !== undefined)].slice(-MOST_USERS)
+    this.#replaceAll(this.#all.filter(followed => followed.scope !== scope))
+  }
+
+  /** Whether a user belongs, or has belonged, to another scope: the user of another test. */
+  readonly isOfOther = (scope: string, { id, email }: Nullable<UserIdentity>): boolean => {
+    const said = [id, email].filter(one => typeof one === 'string').map(one => one.toLowerCase())
+    const own = said.map(one => this.#scopes.get(one)).find(Boolean)
+    return own === undefined ? said.some(one => this.#former.includes(one)) : own !== scope
+  }
+
+  /** Looks the users up, since those who were given by address may have an id by now. */
+  async lookUp(): Promise<void> {
+    const wanted = this.#all
+    const found = await this.findUsers(wanted.map(({ given }) => given))
+    const changed = wanted.filter(
+      ({ found: before }, i) => before?.id !== found[i]?.id || before?.email !== found[i]?.email,
+    )
+    for (const followed of changed) followed.found = found[wanted.indexOf(followed)]
+    if (changed.length > 0) this.#replaceAll(this.#all)
+  }
+
+  #replaceAll(followed: readonly Followed[]): void {
+    this.#all = followed.slice(-MOST_USERS)
+    this.#scopes.clear()
+    for (const { scope, given, found } of this.#all)
+      for (const said of [given.id, given.email, found?.id, found?.email])
+        if (said) this.#scopes.set(said, scope).set(hash('sha256', said), scope)
   }
 }
 

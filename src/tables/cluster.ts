@@ -339,55 +339,57 @@ async function makeTemplate(
 
 // The rows at the start.
 
-interface RememberedTable {
-  readonly name: string
-  readonly columns: string
-}
-
 /** Copies all rows, and returns a function that restores them. */
 export async function rememberRows(engine: Engine): Promise<() => Promise<void>> {
-  const { tables, sequences, views } = await engine.transaction(async run => {
-    const [, found] = await run({ sql: "set local search_path = ''" }, { sql: rowsSql })
-    return JSON.parse(found?.rows[0]?.found ?? '{}') as {
-      tables: RememberedTable[]
-      sequences: string[]
-      views: string[]
-    }
-  })
-  const copyOf = (i: number) => `standin.rows_${i}`
-  const values = await engine.transaction(async run => {
-    await run(
-      { sql: 'drop schema if exists standin cascade' },
-      { sql: 'create schema standin' },
-      ...tables.map(({ name, columns }, i) => ({
-        sql: `create unlogged table ${copyOf(i)} as select ${columns} from ${name}`,
-      })),
-    )
-    const results = await run(...sequences.map(name => ({ sql: `select last_value, is_called from ${name}` })))
-    return results.map(({ rows }) => rows[0])
-  })
-  const filled = await engine.transaction(async run => {
-    const results = await run(...tables.map((_, i) => ({ sql: `select exists (select from ${copyOf(i)}) as found` })))
-    return results.map(({ rows }) => rows[0]?.found === 't')
-  })
-  return () =>
-    engine.transaction(async run => {
-      await run(
-        // Triggers and foreign keys have done their work when the rows were made.
-        { sql: 'set local session_replication_role = replica' },
-        ...(tables.length > 0 ? [{ sql: `truncate ${tables.map(({ name }) => name).join(', ')}` }] : []),
-        ...tables.flatMap(({ name, columns }, i) =>
-          filled[i]
-            ? [{ sql: `insert into ${name} (${columns}) overriding system value select ${columns} from ${copyOf(i)}` }]
-            : [],
-        ),
-        ...sequences.map((name, i) => ({
-          sql: `select setval($1::regclass, $2::bigint, $3::boolean)`,
-          values: [name, values[i]?.last_value ?? '1', values[i]?.is_called ?? 'f'],
-        })),
-        ...views.map(name => ({ sql: `refresh materialized view ${name}` })),
-      )
-    })
+  const copies = await engine.transaction(copyRows)
+  return () => engine.transaction(run => putBack(run, copies))
+}
+
+interface Found {
+  readonly tables: readonly { readonly name: string; readonly columns: string }[]
+  readonly sequences: readonly string[]
+  readonly views: readonly string[]
+}
+
+const copyOf = (i: number) => `standin.rows_${i}`
+
+/** Copies each table. Returns which have rows, and the values of the sequences. */
+async function copyRows(run: RunSql) {
+  const [, list] = await run({ sql: "set local search_path = ''" }, { sql: rowsSql })
+  const found: Found = JSON.parse(list?.rows[0]?.found ?? '{}')
+  const { tables, sequences } = found
+  await run(
+    { sql: 'drop schema if exists standin cascade' },
+    { sql: 'create schema standin' },
+    ...tables.map(({ name, columns }, i) => ({
+      sql: `create unlogged table ${copyOf(i)} as select ${columns} from ${name}`,
+    })),
+  )
+  const counts = await run(...tables.map((_, i) => ({ sql: `select exists (select from ${copyOf(i)}) as found` })))
+  const values = await run(...sequences.map(name => ({ sql: `select last_value, is_called from ${name}` })))
+  return {
+    ...found,
+    filled: counts.map(({ rows }) => rows[0]?.found === 't'),
+    values: values.map(({ rows }) => rows[0]),
+  }
+}
+
+async function putBack(run: RunSql, copies: Awaited<ReturnType<typeof copyRows>>): Promise<void> {
+  const { tables, sequences, views, filled, values } = copies
+  const copied = tables.flatMap(({ name, columns }, i) => (filled[i] ? [{ name, columns, from: copyOf(i) }] : []))
+  await run(
+    // Triggers and foreign keys have done their work when the rows were made.
+    { sql: 'set local session_replication_role = replica' },
+    ...(tables.length > 0 ? [{ sql: `truncate ${tables.map(({ name }) => name).join(', ')}` }] : []),
+    ...copied.map(({ name, columns, from }) => ({
+      sql: `insert into ${name} (${columns}) overriding system value select ${columns} from ${from}`,
+    })),
+    ...sequences.map((name, i) => ({
+      sql: `select setval($1::regclass, $2::bigint, $3::boolean)`,
+      values: [name, values[i]?.last_value ?? '1', values[i]?.is_called ?? 'f'],
+    })),
+    ...views.map(name => ({ sql: `refresh materialized view ${name}` })),
+  )
 }
 
 const rowsSql = `

@@ -313,11 +313,9 @@ export function readQuery(query: string, isCall: boolean): Query {
     else if (last === 'order') at(path).order = listIn(value, 'order', reader => reader.order())
     else if (last === 'limit') at(path).limit = numberIn(value)
     else if (last === 'offset') at(path).offset = numberIn(value) ?? 0
-    else if (last === 'and' || last === 'or') {
-      const isNot = steps.includes('not')
-      const reader = new Reader(`${isNot ? 'not.' : ''}${last}${value}`, 'logic tree')
-      at(steps.filter(step => step !== 'not').join('.')).conditions.push(reader.end(reader.logic()))
-    } else if (key !== 'apikey') {
+    else if (last === 'and' || last === 'or')
+      at(steps.filter(step => step !== 'not').join('.')).conditions.push(treeIn(steps, last + value))
+    else if (key !== 'apikey') {
       if (isCall && !new RegExp(`^(not\\.)?(${operators})(\\(.*?\\))?\\.`).test(value)) {
         args.push([key, value])
         continue
@@ -335,6 +333,11 @@ export function readQuery(query: string, isCall: boolean): Query {
     onConflict: onConflict ? listIn(onConflict, 'on_conflict parameter', reader => reader.name()) : undefined,
     args,
   }
+}
+
+function treeIn(steps: readonly string[], written: string) {
+  const reader = new Reader(`${steps.includes('not') ? 'not.' : ''}${written}`, 'logic tree')
+  return reader.end(reader.logic())
 }
 
 function listIn<T>(text: string, what: string, item: (reader: Reader) => T): readonly T[] {

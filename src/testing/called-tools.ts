@@ -125,15 +125,12 @@ function callsIn(entries: readonly JournalEntry[]) {
       const count = countOf(id, name)
       if (complete && !fault) count.asked++
     }
-    const call: Call | undefined =
-      kind === 'tool'
-        ? { names: [toolCallIn(body)?.name ?? ''], arguments: toolCallIn(body)?.arguments, over: 'MCP' }
-        : kind === 'path'
-          ? { names: [`${method} ${path}`, path], arguments: undefined, over: 'path' }
-          : undefined
-    if (!call) continue
+    if (kind === 'path') made.push({ names: [`${method} ${path}`, path], arguments: undefined, over: 'path' })
+    if (kind !== 'tool') continue
+    const { name = '', arguments: given } = toolCallIn(body) ?? {}
+    const call: Call = { names: [name], arguments: given, over: 'MCP' }
     made.push(call)
-    if (kind === 'tool') untold.add(call)
+    untold.add(call)
   }
   const open = [...counts.values()].filter(({ told }) => told === 0).map(({ name }) => name)
   return { made, open: [...new Set(open)] }

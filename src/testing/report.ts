@@ -4,7 +4,6 @@ import { callKey, callsIgnore } from '../adversary/calls.js'
 import type { EndpointViolations } from '../check/finding.js'
 import { uptimeMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Fault } from '../core/fault.js'
 import type { JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import { type Miss, type Tidied, testNameOf } from '../recordings/index.js'
@@ -15,7 +14,6 @@ export function followRun(platform: Platform, run: JoinedRun) {
   const { journal, loaded } = platform
   const folder = path.resolve(loaded.dir, loaded.config.recordings.dir)
   const opened = new WeakMap<Exchange, string>()
-  let openCount = 0
   const misses: Miss[] = []
   const violations: EndpointViolations[] = []
   const wholeEntry = (exchange: Exchange, id: number): JournalEntry => {
@@ -23,27 +21,13 @@ export function followRun(platform: Platform, run: JoinedRun) {
     const entry = journal.entry({ id, exchange, atMs: Date.now() - durationMs, durationMs }, Number.MAX_SAFE_INTEGER)
     return { ...entry, scope: testNameOf(exchange, folder) }
   }
-  // A process that hangs may be killed before the exchange ends.
-  function begin(exchange: Exchange, fault: Fault): void {
-    const id = `open-${++openCount}`
-    opened.set(exchange, id)
-    run.send({ ...wholeEntry(exchange, 0), id, fault: { fault, happened: true, isSpoilt: false } }, true)
-  }
   journal.follow((exchange, id) => {
     const entry = wholeEntry(exchange, id)
     run.send({ ...entry, id: opened.get(exchange) ?? entry.id })
   })
   platform.onMiss(miss => void misses.push(miss))
   platform.violations.onViolating(one => void violations.push(one))
-  const ignore = callsIgnore(loaded.config.recordings.ignore)
-  for (const { key, fault, times } of run.handed.faults) {
-    const isCall = (exchange: Exchange) => {
-      const isHit = callKey(wholeEntry(exchange, 0), ignore) === key
-      if (isHit) begin(exchange, fault)
-      return isHit
-    }
-    platform.faultCalls.add({ fault, times, path: '*' }, isCall, true)
-  }
+  applyFaults(platform, run, exchange => wholeEntry(exchange, 0), opened)
   return async (tidied: Tidied | undefined): Promise<void> => {
     const receipt = platform.receipt(run.handed.isWhole)
     await run.report({
@@ -54,5 +38,27 @@ export function followRun(platform: Platform, run: JoinedRun) {
       overBudget: platform.overBudget(true),
       removed: tidied?.removed ?? [],
     })
+  }
+}
+
+/** Applies the faults of the run, and reports what they hit at once: a process that hangs may be killed before the exchange ends. */
+function applyFaults(
+  { faultCalls, loaded }: Platform,
+  run: JoinedRun,
+  entryOf: (exchange: Exchange) => JournalEntry,
+  opened: WeakMap<Exchange, string>,
+): void {
+  const ignore = callsIgnore(loaded.config.recordings.ignore)
+  let count = 0
+  for (const { key, fault, times } of run.handed.faults) {
+    const isCall = (exchange: Exchange) => {
+      const entry = entryOf(exchange)
+      if (callKey(entry, ignore) !== key) return false
+      const id = `open-${++count}`
+      opened.set(exchange, id)
+      run.send({ ...entry, id, fault: { fault, happened: true, isSpoilt: false } }, true)
+      return true
+    }
+    faultCalls.add({ fault, times, path: '*' }, isCall, true)
   }
 }

@@ -67,12 +67,10 @@ const IDLE_TIMEOUT_MS = 1000
  * ```
  */
 export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOptions) => Platform {
-  return (options = {}) => {
-    const { env, reset = true, allowMisses, unused, ...platformOptions } = options
+  return ({ env, reset = true, allowMisses, unused, ...platformOptions } = {}) => {
     let current: Platform | undefined
     let checks: TestChecks | undefined
     let restoreVariables = () => {}
-
     const running = createRunningTest(runner, reset === false)
 
     runner.beforeAll(async () => {

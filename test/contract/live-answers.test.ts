@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { createViolations } from '../../src/contract/violations.js'
+import { Violations } from '../../src/contract/violations.js'
 import { createRedact } from '../../src/redact/index.js'
 import { folderWith } from '../command.js'
 import { exchangeWith } from '../exchanges.js'
@@ -250,7 +250,7 @@ test('violations are in the journal, in a list, in its counts, and in a header o
 
 test('a secret that a reload adds while answers wait to be checked is not shown', async () => {
   let redact = createRedact(noRules)
-  const violations = createViolations(
+  const violations = new Violations(
     error => expect.unreachable(String(error)),
     () => redact,
   )

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createFaultCalls } from '../../src/faults/index.js'
+import { FaultCalls } from '../../src/faults/index.js'
 import { ProblemsError } from '../../src/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith } from '../scene.js'
@@ -40,7 +40,7 @@ test('a fault with a scope only hits requests in that scope, one without hits an
 })
 
 test('faults of a scope are listed and cleared separately', () => {
-  const calls = createFaultCalls()
+  const calls = new FaultCalls()
   const fault = { status: 503 }
   calls.add({ fault, times: 1, scope: 'a' })
   calls.add({ fault, times: 1, scope: 'b' })
@@ -58,7 +58,7 @@ test('faults of a scope are listed and cleared separately', () => {
 test('draws for a fault do not depend on other scopes, and start again after a clear', () => {
   const fault = { status: 503, chance: 0.5 }
   const drawnFor = (others: number) => {
-    const calls = createFaultCalls()
+    const calls = new FaultCalls()
     const drawn: string[] = []
     const draw = () => calls.take(exchangeWith({ scope: 'a' }), (_fault, entry) => drawn.push(entry) < 0)
     for (let i = 0; i < others; i++) calls.add({ fault, times: 1, scope: 'b' })
@@ -106,7 +106,7 @@ test('over HTTP a fault takes conditions and a scope, from the body, the query o
 })
 
 test('the number of waiting faults is limited, and a used one frees a place', () => {
-  const calls = createFaultCalls(undefined, 2)
+  const calls = new FaultCalls(undefined, 2)
   const call = { fault: { status: 503 }, times: 1 }
   for (const scope of ['a', 'b']) calls.add({ ...call, scope })
   expect(() => calls.add({ ...call, scope: 'c' })).toThrow(/^At most 2 faults can be waiting\. Remove some:/)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import type { Fault } from '../../src/core/fault.js'
-import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
+import { createChances, createFaults, FaultCalls } from '../../src/faults/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { exchangeWith } from '../exchanges.js'
@@ -109,7 +109,7 @@ const always = (fault: Fault) => ({ ...fault, chance: 1, path: '/v1/*' })
 
 /** Chooses the fault of a request, in the order in which the line asks. */
 function chooserWith(random: Parameters<typeof createFaults>[0]['random'], seed = 1) {
-  const calls = createFaultCalls()
+  const calls = new FaultCalls()
   const faults = createFaults({ random, seed, calls, chances: createChances() })
   const choose = (request: Exchange, ruled?: Fault) =>
     faults.requested(request) ?? faults.ruledOrRandom(request, { fault: ruled })

@@ -1,12 +1,6 @@
 /** Rules that change at run time. */
 import type { ChatRequest } from '../../src/chat/request.js'
-import {
-  createMemory,
-  createReplies,
-  createRulesAtRunTime,
-  type RuleInput,
-  rulesFromCode,
-} from '../../src/replies/index.js'
+import { createMemory, createReplies, type RuleInput, RulesAtRunTime, rulesFromCode } from '../../src/replies/index.js'
 import { textOf } from './replies.js'
 
 export const requestFor = (content: string, more: object = {}): ChatRequest => ({
@@ -18,7 +12,7 @@ export const requestFor = (content: string, more: object = {}): ChatRequest => (
 /** Rules from files, with methods to add others at run time. */
 export async function running(written: readonly RuleInput[] = [], { strict = false, scopes = 1000 } = {}) {
   const memory = createMemory(scopes)
-  const atRunTime = createRulesAtRunTime()
+  const atRunTime = new RulesAtRunTime()
   const { rules } = await rulesFromCode(written, process.cwd(), 0)
   const replies = createReplies({ rules, seed: 0, strict, memory, atRunTime })
   const answer = async (prompt: string, scope = '') => replies.answer(requestFor(prompt), { scope })

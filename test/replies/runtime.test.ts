@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sourceInWords } from '../../src/core/reply.js'
-import { type ChatRuleInput, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
+import { type ChatRuleInput, type RuleInput, RulesAtRunTime } from '../../src/replies/index.js'
 import { lacks, mustBe, NEAREST, NO_RULES, ONLY_RULE } from '../sentences.js'
 import { running } from './running.js'
 
@@ -123,7 +123,7 @@ test.each<[unknown, string]>([
 })
 
 test('the limit on added rules covers all scopes together, and removed rules make room again', async () => {
-  const atRunTime = createRulesAtRunTime({ most: 3 })
+  const atRunTime = new RulesAtRunTime({ most: 3 })
   const add = (count: number, scope?: string) =>
     atRunTime.add(Array(count).fill(hi('x')), { scope, dir: undefined, seed: 0 })
   await add(1)

@@ -67,11 +67,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
   const variables = env && { ...readDotEnv(dir), ...env }
-  const reading = {
-    replaceText: withVariables(variables ?? {}),
-    keepDigits: ([option]: Path) => option === 'resources',
-  }
-  const yaml = present ? read?.(readText(file, name), name, reading) : undefined
+  const yaml = present ? read?.(readText(file, name), name, readingWith(variables)) : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)
@@ -104,6 +100,11 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   }
   return { config: checked.value, file: present ? file : undefined, dir, originOf, placeOf }
 }
+
+const readingWith = (variables: ConfigSources['env'] = {}) => ({
+  replaceText: withVariables(variables),
+  keepDigits: ([option]: Path) => option === 'resources',
+})
 
 /** What to write into the environment for a map or a list of maps. */
 const adviceOnText = (given: unknown, option: Path): string =>

@@ -74,10 +74,7 @@ export function createMcpReplies(parts: Parts) {
       return chosen && answerOf(chosen.rule, input, chosen.count)
     },
     /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
-    async resume(
-      { place, count }: Pick<McpRuleAnswer, 'place' | 'count'>,
-      call: McpCall,
-    ): Promise<McpRuleAnswer | undefined> {
+    async resume({ place, count }: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall) {
       const rule = rulesFor(call.scope).find(rule => titleAndPlace(rule) === place)
       return rule && answerOf(rule, new McpInput(call), count)
     },

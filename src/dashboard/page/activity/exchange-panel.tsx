@@ -231,17 +231,9 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
 
 /** Why an exchange got its answer: what went wrong and what to do, what answered, and what nearly did. */
 function DecisionView({ entry }: { readonly entry: JournalEntry }) {
-  const { error, hint, advice, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
+  const { remark, nearest, fault, status } = entry
   const isFailure = (status ?? 500) >= 400
-  const sentences = [
-    // An error may say what to do itself.
-    advice === null ? error : error?.replace(advice, ''),
-    hint,
-    openaiRefuses && `OpenAI refuses this with 400: ${openaiRefuses}`,
-    !complete && endingOf(entry),
-    ...violations.map(({ path, sentence, severity, source }) => `${path} ${sentence} (${severity}, ${source})`),
-    advice && `→ ${advice}`,
-  ].filter(sentence => typeof sentence === 'string')
+  const sentences = sentencesOn(entry)
   return (
     <>
       {sentences.length > 0 && (
@@ -271,6 +263,17 @@ function DecisionView({ entry }: { readonly entry: JournalEntry }) {
     </>
   )
 }
+
+/** What went wrong, and what to do. An error may say that itself. */
+const sentencesOn = (entry: JournalEntry): readonly string[] =>
+  [
+    entry.advice === null ? entry.error : entry.error?.replace(entry.advice, ''),
+    entry.hint,
+    entry.openaiRefuses && `OpenAI refuses this with 400: ${entry.openaiRefuses}`,
+    !entry.complete && endingOf(entry),
+    ...entry.violations.map(({ path, sentence, severity, source }) => `${path} ${sentence} (${severity}, ${source})`),
+    entry.advice && `→ ${entry.advice}`,
+  ].filter(sentence => typeof sentence === 'string')
 
 function endingOf({ fault, status, answeredBy }: JournalEntry): string {
   const what = status === null ? 'No response was sent' : 'The response was cut off'

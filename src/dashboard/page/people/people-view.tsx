@@ -50,11 +50,6 @@ export function PeopleView() {
 function Users() {
   const list = useSearch((query, signal) => control('GET /users', { query, signal }))
   const { failure, run } = useAction()
-  const add = (
-    <Button tone="main" icon="plus" onClick={() => openDialog(<AddDialog onAdded={list.reload} />)}>
-      Add user
-    </Button>
-  )
   return (
     <SearchList
       of={list}
@@ -62,7 +57,9 @@ function Users() {
       searches="email addresses, phone numbers, ids and metadata"
       action={
         <>
-          {add}
+          <Button tone="main" icon="plus" onClick={() => openDialog(<AddDialog onAdded={list.reload} />)}>
+            Add user
+          </Button>
           <FailureNote failure={failure} />
         </>
       }

@@ -36,22 +36,20 @@ export function useResource<Value>(
   useEffect(() => {
     const leaving = new AbortController()
     let next: ReturnType<typeof setTimeout> | undefined
-    const settle = (failure: Failure | undefined, change: (before: State<Value>) => State<Value>) => {
+    const settle = (result: Partial<State<Value>>) => {
+      const { failure } = result
       if (leaving.signal.aborted) return
       reportAnswer(failure?.status !== 0)
       // A response to a request from before the last reload may be outdated.
       if (round !== latest.current) return
-      setState(change)
+      setState(before => ({ ...before, ...result }))
       const waitMs = failure?.status === 0 ? Math.min(everyMs ?? RETRY_MS, RETRY_MS) : everyMs
       // Counted from the response, so that requests never overlap.
       if (waitMs !== undefined && !document.hidden) next = setTimeout(reload, waitMs)
     }
     load(leaving.signal).then(
-      value => settle(undefined, () => ({ value, failure: undefined })),
-      thrown => {
-        const failure = failureOf(thrown)
-        settle(failure, before => ({ ...before, failure }))
-      },
+      value => settle({ value, failure: undefined }),
+      thrown => settle({ failure: failureOf(thrown) }),
     )
     return () => {
       leaving.abort()
