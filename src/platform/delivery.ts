@@ -28,14 +28,8 @@ const noListener: Listener = { port: 0, stop: async () => {}, renew: () => {} }
 
 export function createDelivery({ line: parts, journal, loadApp, warn, report, runningTest }: Dependencies) {
   const traffic = createTraffic()
-  const line = createLine(parts, {
-    onBegin: journal.begin,
-    add: journal.add,
-    onEnd: traffic.onEnd,
-    pacer: createPacer(),
-    report,
-    runningTest,
-  })
+  const { begin: onBegin, add } = journal
+  const line = createLine(parts, { onBegin, add, onEnd: traffic.onEnd, pacer: createPacer(), report, runningTest })
   let listener = noListener
   const app = createLazyApp({ loadApp, report })
   const entrance = createEntrance({ line: line.accept, app }, traffic)

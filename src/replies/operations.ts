@@ -214,8 +214,8 @@ interface ExchangeParts {
 
 const asText = (text: string) => new TextAnswer('text/plain; charset=utf-8', text)
 
-/** Operations that need the journal, because they are about its exchanges. */
-export function exchangeOperations({ draftRule, rules, journal, reader }: ExchangeParts) {
+/** Writes exchanges as rules and tests. */
+function writerOf({ draftRule, journal }: Pick<ExchangeParts, 'draftRule' | 'journal'>) {
   function found(id: string) {
     const [kept, source] = [journal.find(id), journal.get(id, Number.POSITIVE_INFINITY)]
     if (!kept || !source) throw noSuchExchange(id)
@@ -241,6 +241,12 @@ export function exchangeOperations({ draftRule, rules, journal, reader }: Exchan
     )
   }
 
+  return { found, asRule, asTest }
+}
+
+/** Operations that need the journal, because they are about its exchanges. */
+export function exchangeOperations({ rules, reader, ...parts }: ExchangeParts) {
+  const { found, asRule, asTest } = writerOf(parts)
   return {
     tryRules: operation({
       at: 'POST /replies/try',

@@ -121,10 +121,7 @@ function callsIn(entries: readonly JournalEntry[]) {
 
   for (const { kind, method, path, body, complete, fault, answer } of clientCalls(entries)) {
     if (kind === 'chat') takeChat(body)
-    for (const { id, name } of answer.toolCalls) {
-      const count = countOf(id, name)
-      if (complete && !fault) count.asked++
-    }
+    for (const { id, name } of answer.toolCalls) countOf(id, name).asked += Number(complete && !fault)
     if (kind === 'path') made.push({ names: [`${method} ${path}`, path], arguments: undefined, over: 'path' })
     if (kind !== 'tool') continue
     const { name = '', arguments: given } = toolCallIn(body) ?? {}

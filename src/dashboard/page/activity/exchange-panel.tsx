@@ -43,12 +43,11 @@ export function ExchangePanel({ id, brief, messagesBefore, onClose }: ExchangePa
   const { value, failure } = loaded
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [id])
-  const title = brief ? subjectOf(brief) : (value?.request.path ?? `Request ${id}`)
   return (
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="row spread">
         <h2 id="exchange" ref={heading} tabIndex={-1} class="grow cut">
-          <bdi>{title}</bdi>
+          <bdi>{brief ? subjectOf(brief) : (value?.request.path ?? `Request ${id}`)}</bdi>
         </h2>
         <span class="row">
           <StatusBadge status={(value ?? brief)?.status ?? null} />
@@ -145,20 +144,7 @@ function ExchangeView({ entry, messagesBefore }: ExchangeViewProps) {
           <Conversation turns={turns} known={known < asked.length ? known : 0} />
         </Section>
       )}
-      <Pairs
-        of={[
-          ['Caller', <bdi key="caller">{callerName(entry)}</bdi>],
-          ['Scope', entry.scope],
-          ['Endpoint', entry.endpoint ?? 'No endpoint has this path and method.'],
-          ['Mode', entry.mode],
-          [
-            'Message',
-            entry.message && <Link to={messagesAt({ message: entry.message })}>the message that it sent</Link>,
-          ],
-          ...parametersIn(request.body),
-          ['Tools offered', toolsIn(request.body).join(', ')],
-        ]}
-      />
+      <Pairs of={factsOf(entry)} />
       <TimingView entry={entry} />
       {entry.sql && (
         <Disclosure summary="SQL" note={`as ${entry.sql.role}`} open>
@@ -176,6 +162,17 @@ function ExchangeView({ entry, messagesBefore }: ExchangeViewProps) {
     </>
   )
 }
+
+const factsOf = (entry: JournalEntry) =>
+  [
+    ['Caller', <bdi key="caller">{callerName(entry)}</bdi>],
+    ['Scope', entry.scope],
+    ['Endpoint', entry.endpoint ?? 'No endpoint has this path and method.'],
+    ['Mode', entry.mode],
+    ['Message', entry.message && <Link to={messagesAt({ message: entry.message })}>the message that it sent</Link>],
+    ...parametersIn(entry.request.body),
+    ['Tools offered', toolsIn(entry.request.body).join(', ')],
+  ] as const
 
 /** How many messages an exchange asked with; 0 until it is known, and without one. */
 function useMessages(id: string | undefined): number {
