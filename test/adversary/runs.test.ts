@@ -80,13 +80,13 @@ test('asks', async () => {
 })
 `
   const files = {
-    'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test --test-reporter=dot' } }),
+    'package.json': '{ "type": "module" }',
     'test/one.test.mjs': testFile('one'),
     'test/two.test.mjs': testFile('two'),
   }
   const ranFiles = async (...flags: readonly string[]) => {
     const { dir, ended } = start(
-      ['exec', '--adversary', '--jobs', '1', '--faults', 'status-400', ...flags, '--', 'npm', 'test'],
+      ['exec', '--adversary', '--jobs', '1', '--faults', 'status-400', ...flags, '--', process.execPath, '--test'],
       { files },
     )
     const { stdout } = await ended

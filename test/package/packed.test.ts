@@ -1,11 +1,11 @@
 /** What a stranger gets: the packed package in an empty folder. Nothing is downloaded. */
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { askChat, type Files, folderWith, forAll, type Until, writeInto } from '../command.js'
 import { freePort } from '../free-port.js'
-import { appsForAll, asking, hasPackage, playwrightFiles, root } from './apps.js'
+import { appsForAll, hasPackage, playwrightFiles, root } from './apps.js'
 import { pack, runLine } from './packed.js'
 import { commandsOn, page, remote } from './pages.js'
 import { packagesNamed } from './type-imports.js'
@@ -58,7 +58,11 @@ const codes = new Map([
   ['standin exec --adversary -- npm test', 1],
 ])
 
-const isServer = (line: string) => /^(?:npx )?standin(?:$| -| record| replay$)/.test(line)
+const isServer = (line: string) => /^(?:npx )?standin(?:$| -| record$| replay$)/.test(line)
+
+/** Waits until a Standin answers. */
+const ready = (port: string) =>
+  vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/__standin/ready`)).ok).toBe(true), 60_000)
 
 /** The environment of a command. A second Standin is the live platform, and the running one that some commands talk to. */
 async function environment() {
@@ -67,6 +71,18 @@ async function environment() {
   const named = Object.fromEntries(Object.entries(upstream).map(([name, value]) => [`STANDIN_UPSTREAM_${name}`, value]))
   return { ...named, PLATFORM_BASE_URL: url, PORT: new URL(url).port, KEY: apiKey, ANON: anonKey }
 }
+
+/** An app without an SDK, which would take longer to load than Standin. */
+const asking = `const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
+const headers = { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json' }
+
+export async function ask(content) {
+  const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
+  const response = await fetch(OPENAI_BASE_URL + '/chat/completions', { method: 'POST', headers, body })
+  if (!response.ok) throw new Error('status ' + response.status)
+  return (await response.json()).choices[0].message.content
+}
+`
 
 /** A project that has run `standin init`, and has recordings. */
 const recorded = forAll(async until => {
@@ -90,9 +106,7 @@ async function runAsShown(line: string, dir: string) {
   if (isServer(line)) {
     const port = String(await freePort())
     const own = { ...env, PORT: port, STANDIN_PORT: port }
-    return runLine(line.replace(/ &$/, ''), { dir, env: own }, () =>
-      runLine(`standin ready --port ${port}`, { dir, env }),
-    )
+    return runLine(line.replace(/ &$/, ''), { dir, env: own }, () => ready(port))
   }
   const shown = line.replaceAll(/https:\/\/(platform|auth)\.example/g, env.PLATFORM_BASE_URL)
   return runLine(shown, { dir, env })
@@ -123,7 +137,7 @@ test('npx standin init && standin in an empty folder answers', async () => {
   const { apiKey } = await live()
   let answered: Response | undefined
   const { output } = await runLine('npx standin init && exec standin', { dir, env }, async () => {
-    await runLine(`standin ready --port ${port}`, { dir, env })
+    await ready(port)
     const messages = [{ role: 'user', content: 'hello' }]
     answered = await askChat({ url: `http://127.0.0.1:${port}`, apiKey }, { model: 'gpt-4o-mini', messages })
   })

@@ -46,7 +46,7 @@ export interface Suite {
   command(workers: number, ...files: readonly string[]): readonly string[]
 }
 
-/** The files of a suite: two tests in each of the first two; two scopes in one test, and a test with a reply of its own. */
+/** The files of a suite: two tests; two scopes in one test, and a test with a reply of its own. Each file costs a process in most runs. */
 interface Texts {
   readonly ending: string
   readonly head: string
@@ -63,17 +63,14 @@ interface Texts {
 
 function filesOf({ ending, head, test, options, whole, check, ownServer }: Texts): Files {
   const imports = `import { converse, converseInScopes, expectOwn } from '../ask.mjs'\n`
-  const plain = (name: string) =>
-    ['one', 'two'].map(number => {
-      const title = `${name} ${number}`
-      return test(title, `await converse('${title}'${options && `, ${options}`})${check}`)
-    })
+  const orders = ['orders one', 'orders two'].map(title =>
+    test(title, `await converse('${title}'${options && `, ${options}`})${check}`),
+  )
   const scoped = `await converseInScopes(['search one', 'search two'], one => ${whole}.scope(one)${options && `, ${whole}.url + '/v1'`})`
   const search = test('search', scoped)
   const own = test('has a reply of its own', `await expectOwn(platform${options && `, ${options}`})`)
   const files: Readonly<Record<string, readonly string[]>> = {
-    orders: plain('orders'),
-    refunds: plain('refunds'),
+    orders,
     ...(ownServer === undefined ? { search: [search, own] } : { search: [search], own: [ownServer, own] }),
   }
   return {
@@ -89,7 +86,7 @@ const overHttp = `import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { converse, expectOwn } from './ask.mjs'
 
-const tests = ['orders one', 'orders two', 'refunds one', 'refunds two', 'search one', 'search two']
+const tests = ['orders one', 'orders two', 'search one', 'search two']
 const [workers, ...chosen] = process.argv.slice(2)
 const scoped = name => ({ headers: name === 'orders one' ? {} : { 'x-standin-scope': name } })
 const control = (method, path, body) =>
@@ -202,6 +199,6 @@ const platform = createUsePlatform({ beforeAll: before, beforeEach, afterEach, a
 } as const satisfies Readonly<Record<string, Suite>>
 
 /** How many requests a suite sends to the model. */
-export const REQUESTS = 18
+export const REQUESTS = 12
 /** Those, and the one that is answered by a reply of its test. */
 export const ALL_REQUESTS = REQUESTS + 1

@@ -10,7 +10,7 @@ const project = projects()
 
 test('a changed prompt is answered by the nearest recordings below exec, said once, and accepted offline', async () => {
   const { app, live, exec, standin } = await project('node:test')
-  const files = ['orders', 'refunds']
+  const files = ['orders', 'search']
   await exec(['--mode', 'record'], { files })
   const asked = live.asked()
   const file = path.join(app.dir, 'ask.mjs')
@@ -38,8 +38,8 @@ test('budget, misses and what a test sets itself are said by exec, and a record 
   expect(none.code, none.output).toBe(1)
   expect(none.output).toContain('tests/orders.test.mjs sets mode: "emulate", which comes before the command line.')
   expect(none.output).toContain('Nothing was recorded: 0 requests were forwarded to the live platform.')
-  writeInto(app.dir, { 'platform.config.yaml': 'recordings: { budget: { calls: 1 } }\n' })
-  const over = await exec([], { files: ['refunds'] })
+  writeInto(app.dir, { [name]: text, 'platform.config.yaml': 'recordings: { budget: { calls: 1 } }\n' })
+  const over = await exec([], { files: ['orders'] })
   expect(over.code, over.output).toBe(1)
-  expect(over.output).toMatch(/tests\/refunds\.test\.mjs > refunds one.* 3 calls/)
+  expect(over.output).toMatch(/tests\/orders\.test\.mjs > orders one.* 3 calls/)
 })
