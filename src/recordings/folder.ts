@@ -22,7 +22,7 @@ import { hasConflict } from '../check/yaml.js'
 import { stringifyExact } from '../core/json.js'
 import { questionIn, recordingIn } from './file-text.js'
 import { hashesIn, isRecordingName, numbered } from './names.js'
-import { isLiving, processName } from './process.js'
+import { isLiving, orElse, processName, workingFolder } from './process.js'
 import { type Question, type Recording, recordedBody } from './recording.js'
 
 /** The file that is being written, one at a time. If the process is killed, it may remain; it is never read. */
@@ -301,13 +301,7 @@ function valueOrProblem<T extends object>(read: () => T): T | Problem {
 }
 
 /** The path itself, if there is nothing. */
-function realPath(file: string): string {
-  try {
-    return realpathSync(file)
-  } catch {
-    return file
-  }
-}
+const realPath = (file: string) => orElse(() => realpathSync(file), file)
 
 /** Links may lead to folders. */
 const isFolder = (entry: Dirent, dir: string): boolean =>
@@ -359,7 +353,7 @@ function isPut(from: string, to: string, put: typeof linkSync | typeof renameSyn
 
 /** A path as a user would write it: relative to the current folder, if it is inside. */
 export function displayPath(file: string): string {
-  const relative = path.relative(process.cwd(), file)
+  const relative = path.relative(workingFolder() || file, file)
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 

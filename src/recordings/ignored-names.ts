@@ -1,6 +1,7 @@
 /** What changes with every run or machine, by name: folders, dates, times, UUIDs and random ids, as `recordings.ignore` has them. */
 import { homedir, tmpdir } from 'node:os'
 import { memoized } from '../core/work.js'
+import { workingFolder } from './process.js'
 
 /** In the order in which they are applied: a UUID is no time, whatever its digits, and a year may follow a time. */
 export const ignoredNames = ['paths', 'uuids', 'dates', 'times', 'ids'] as const
@@ -43,9 +44,9 @@ const folderPrefixes = [
   '[A-Za-z]:(?:\\\\{1,2}|/)[\\w.~-]+',
 ]
 
-/** The folders of this process: where it works, which it may change, the user's home, and the one for temporary files. */
+/** The folders of this process: where it works, the user's home, and the one for temporary files. */
 export const ownFolders = (): readonly string[] => {
-  const all = new Set([process.cwd(), homedir(), tmpdir()])
+  const all = new Set([workingFolder(), homedir(), tmpdir()])
   return [...all].filter(folder => folder.length > 1).sort((a, b) => b.length - a.length)
 }
 
@@ -58,7 +59,7 @@ const pathExpression = memoized((_cwd: string) => {
 /** Only the name of a file stays of a path into one of these folders, since the folder is another one on each machine. */
 function withoutPaths(text: string): string {
   if (!/[\\/]/.test(text)) return text
-  return text.replace(pathExpression(process.cwd()), found => {
+  return text.replace(pathExpression(workingFolder()), found => {
     const [name] = /(?<=[\\/])[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,7}\.?$/.exec(found) ?? []
     return name === undefined ? '[path]' : `[path]/${name}`
   })

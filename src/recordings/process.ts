@@ -1,9 +1,11 @@
-/** Which process left something behind, and whether it is still running, although another one may have its number by now. */
+/** Which process left something behind, and whether it is still running, although another one may have its number by now; and where this one works. */
 import { readFileSync } from 'node:fs'
 
 /** A process by its number and, where the system tells it, by when it began after the start of the machine: `123.4567`. */
 export function processName(pid = process.pid): string {
-  const began = beganOf(pid)
+  // In ticks, from Linux's /proc; no change of the clock changes it. The name of the program is in parentheses, and may contain some itself.
+  const stat = orElse(() => readFileSync(`/proc/${pid}/stat`, 'latin1'), '')
+  const began = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   return began === undefined ? String(pid) : `${pid}.${began}`
 }
 
@@ -22,13 +24,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** In ticks, from Linux's /proc; no change of the clock changes it. */
-function beganOf(pid: number): string | undefined {
+/** Where this process works, which it may change; empty once that folder has been removed. */
+export const workingFolder = () => orElse(() => process.cwd(), '')
+
+/** What `ask` returns, or `otherwise` if the system has no answer. */
+export function orElse<T>(ask: () => T, otherwise: T): T {
   try {
-    // The name of the program is in parentheses, and may contain some itself.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return ask()
   } catch {
-    return undefined
+    return otherwise
   }
 }

@@ -1,5 +1,7 @@
 /** What will not match tomorrow, or elsewhere, is said on the day of recording. */
-import { homedir } from 'node:os'
+import { mkdtempSync, rmdirSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { hello } from '../scene.js'
@@ -51,6 +53,17 @@ test('a process that changes its folder has the one counted that it is in', asyn
       expect.stringContaining('1 prompt contains a folder of this machine: elsewhere they miss'),
     ])
   }
+})
+
+test('a process whose folder was removed replays with paths ignored', async () => {
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  const recording = await recorded([asking('Open /tmp/agent-17')], ['paths'])
+  const replaying = await recording.replaying({ recordings: { ignore: ['paths'] } })
+  const dir = mkdtempSync(path.join(tmpdir(), 'standin-test-'))
+  process.chdir(dir)
+  rmdirSync(dir)
+  expect((await replaying.chat(asking('Open /tmp/agent-99'))).status).toBe(200)
 })
 
 test('prompts of a coding agent replay on another machine, in another folder, with paths ignored; without, the miss says that only a path differs', async () => {
