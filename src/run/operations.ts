@@ -1,10 +1,10 @@
 /** What the processes of one run tell each other: what `standin exec` hands to its tests, and what these report. */
 import * as v from 'valibot'
 import { violating } from '../check/finding.js'
-import { arrayOf, boolean, closed, optionalMember, orNull, text, wholeNumber } from '../check/forms.js'
+import { arrayOf, boolean, closed, oneForm, optionalMember, orNull, text, wholeNumber } from '../check/forms.js'
 import { notFound } from '../core/errors.js'
 import { faultSchema } from '../core/fault.js'
-import { exactJsonOf } from '../core/json.js'
+import { exactJsonOf, isObject } from '../core/json.js'
 import { operation, type ValueOf } from '../core/operation.js'
 import { exchangeInDetail } from '../journal/operations.js'
 import { missForm, receiptForm } from '../recordings/operations.js'
@@ -65,13 +65,15 @@ interface RunToJoin {
 /** Requests and answers come whole, some of them with pictures. */
 const bodyReading = { bytes: 268_435_456, parse: (body: Buffer) => JSON.parse(body.toString()) }
 
-/** One of these: that it joins, exchanges, or what its tests did, at their end. */
-const message = v.union([
-  closed({ file: text, own: arrayOf(ownOption) }),
-  closed({ part: text, exchanges: arrayOf(reportedExchange) }),
-  /** The report is JSON as text, with all digits of its numbers. */
-  closed({ part: text, report: v.pipe(text, v.transform(exactJsonOf), reportForm) }),
-])
+/** One of these: that it joins, exchanges, or what its tests did, at their end, as JSON in a text, with all digits of its numbers. */
+const message = oneForm(
+  [
+    closed({ file: text, own: arrayOf(ownOption) }),
+    closed({ part: text, exchanges: arrayOf(reportedExchange) }),
+    closed({ part: text, report: v.pipe(text, v.transform(exactJsonOf), reportForm) }),
+  ],
+  value => (isObject(value) && 'part' in value ? ('exchanges' in value ? 1 : 2) : 0),
+)
 
 export const sharedRunOperations = ({ sharedRun }: { readonly sharedRun: RunToJoin | undefined }) => ({
   takePartInRun: operation({

@@ -195,3 +195,16 @@ test('every error has the same form', async () => {
     expect([path, valid(await response.json())]).toEqual([path, true])
   }
 })
+
+test('a message of a run that is none is refused in words', async () => {
+  const { platform } = await declared()
+  const headers = { 'content-type': 'application/json' }
+  const answers = ['[]', '{"part":"part-1","report":"{}"}'].map(async body => {
+    const response = await fetch(`${platform.url}/__standin/run`, { method: 'POST', headers, body })
+    return ((await response.json()) as { error: string }).error
+  })
+  expect(await Promise.all(answers)).toEqual([
+    'The request body must be an object, not an empty array.',
+    'report.folder is missing. It must be a string.',
+  ])
+})
