@@ -14,9 +14,9 @@ const operations = Object.values(controlOperations({} as never)).map(({ at }) =>
   return { method, path: `/__standin${path}` }
 })
 const paths = [...new Set(operations.map(({ path }) => path))]
-// Those of a run have a token of their own, without which they are not found.
-const ofRun = /^\/__standin\/run\//
-const closed = [...paths.filter(path => path !== open && !ofRun.test(path)), '/__standin/nowhere']
+// That of a run has a token of its own, without which it is not found.
+const ofRun = '/__standin/run'
+const closed = [...paths.filter(path => path !== open && path !== ofRun), '/__standin/nowhere']
 
 const controlToken = 'control-token-of-this-test'
 
