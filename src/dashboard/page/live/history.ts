@@ -4,13 +4,26 @@ import type { JournalBrief } from '../../../journal/operations.js'
 
 /** The most rows on the page, which are drawn as they are. Older ones are found by searching the journal. */
 export const MOST_ROWS = 200
-/** The size of the batches in which rows are removed, since each removal copies the list. */
-const SLACK = 100
 
 const isProblem = factTest({ problems: true })
 
+/** What is new in a batch: after a reconnect, some exchanges arrive again. */
+function newIn(briefs: readonly JournalBrief[], lastId: number) {
+  const fresh = briefs.filter(({ id }) => Number(id) > lastId)
+  const newestId = Number(fresh.at(-1)?.id ?? lastId)
+  // Ids have no gaps, so missing ones were skipped by the server, or while the connection was lost.
+  return { fresh, newestId, missing: newestId - lastId - fresh.length }
+}
+
+/** How many rows need attention. */
+const countsOf = (rows: readonly JournalBrief[]) => ({
+  problems: rows.filter(isProblem).length,
+  unruled: rows.filter(row => row.missed && !isProblem(row)).length,
+})
+
 export function createHistory() {
-  let rows: JournalBrief[] = []
+  /** Newest first. */
+  let rows: readonly JournalBrief[] = []
   let lastId = 0
   let run: string | undefined
   let skipped = 0
@@ -23,21 +36,16 @@ export function createHistory() {
 
   return {
     add(briefs: readonly JournalBrief[]): void {
-      // After a reconnect, some exchanges arrive again.
-      const fresh = briefs.filter(({ id }) => Number(id) > lastId)
-      for (const { id } of fresh) {
-        // Ids have no gaps, so missing ones were skipped by the server, or while the connection was lost.
-        skipped += Number(id) - lastId - 1
-        lastId = Number(id)
-      }
-      rows.push(...fresh)
-      if (rows.length > MOST_ROWS + SLACK) rows = rows.slice(-MOST_ROWS)
+      const { fresh, newestId, missing } = newIn(briefs, lastId)
+      lastId = newestId
+      skipped += missing
+      rows = [...fresh.toReversed(), ...rows].slice(0, MOST_ROWS)
     },
     clear,
     /** Removes all rows if Standin cleared them, up to this id, during a lost connection. Returns whether there were any. */
     clearUntil(id: string): boolean {
       lastId = Math.max(lastId, Number(id))
-      const hasOld = Number(rows[0]?.id ?? Number.POSITIVE_INFINITY) <= Number(id)
+      const hasOld = Number(rows.at(-1)?.id) <= Number(id)
       if (hasOld) clear()
       return hasOld
     },
@@ -50,10 +58,6 @@ export function createHistory() {
       lastId = Number(after)
       return before !== undefined
     },
-    now() {
-      const shown = rows.slice(-MOST_ROWS).reverse()
-      const unruled = shown.filter(row => row.missed && !isProblem(row)).length
-      return { rows: shown, skipped, problems: shown.filter(isProblem).length, unruled }
-    },
+    now: () => ({ rows, skipped, ...countsOf(rows) }),
   }
 }
