@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { DeveloperOnly } from './widgets/developer-only.jsx'
+import { SearchField } from './widgets/fields.jsx'
 import { EVERY_MS, type Resource, useResource } from './widgets/resource.js'
 import { announce } from './widgets/shared.js'
 import { Empty } from './widgets/states.jsx'
@@ -51,6 +52,7 @@ interface SearchListProps<Row> {
 export function SearchList<Row>({ of, what, searches, empty, action, children }: SearchListProps<Row>) {
   const { words, setWords } = of
   const id = useId()
+  const label = `Search ${what}s`
   const found = of.value && counted(of.value.total, what)
   useEffect(() => {
     if (words !== '' && found) announce(`${found} found.`)
@@ -62,18 +64,7 @@ export function SearchList<Row>({ of, what, searches, empty, action, children }:
           <div class="row">
             {(total > 0 || words !== '') && (
               <search class="row grow">
-                <label for={id} class="unseen">
-                  Search {what}s
-                </label>
-                <input
-                  type="search"
-                  id={id}
-                  value={words}
-                  placeholder={`Search ${what}s`}
-                  spellcheck={false}
-                  autocomplete="off"
-                  onInput={({ currentTarget }) => setWords(currentTarget.value)}
-                />
+                <SearchField id={id} label={label} placeholder={label} value={words} onChange={setWords} />
                 <span class="quiet">{found}</span>
               </search>
             )}

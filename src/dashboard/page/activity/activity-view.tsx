@@ -6,13 +6,14 @@ import { routes } from '../../routes.js'
 import { control } from '../api.js'
 import { ConnectCard } from '../connect/connect-card.jsx'
 import { isRefusal } from '../live/feed.js'
-import { useLive } from '../live/live.js'
+import { type LiveList, useLive } from '../live/live.js'
 import { navigate, useAddress, useKeys } from '../routing.jsx'
 import { SinceSave } from '../since-save.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { CloseButton, Dialog, openDialog } from '../widgets/dialog.jsx'
+import { SearchField } from '../widgets/fields.jsx'
 import { reportAnswer, useOnce } from '../widgets/resource.js'
 import { announce } from '../widgets/shared.js'
 import { Empty, FailureNote, Waiting } from '../widgets/states.jsx'
@@ -42,26 +43,17 @@ function Activity() {
   const { query } = useAddress()
   const search = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(search)), [search])
-  const { rows, found, paused, fresh, pause, resume, hold } = useRows(filter)
-  const all = useLive(({ rows }) => rows)
-  const era = useLive(({ era }) => era)
+  const list = useRows(filter)
+  const { rows, found, hold } = list
+  const { rows: all, era, flights } = useLive(live => live)
   const open = query.get('id') ?? all.find(({ message }) => message !== null && message === query.get('message'))?.id
   const close = () => navigate(routes.activity + queryOf(filter))
   useListKeys(rows, open, filter, close)
   const brief = all.find(({ id }) => id === open) ?? rows.find(({ id }) => id === open)
-  const flights = useLive(({ flights }) => flights)
   return (
     <div class={open === undefined ? 'activity stack' : 'activity activity-open stack'}>
       <div class="activity-list stack">
-        <Toolbar
-          filter={filter}
-          found={found}
-          open={open}
-          paused={paused}
-          fresh={fresh}
-          pause={pause}
-          resume={resume}
-        />
+        <Toolbar filter={filter} list={list} open={open} />
         {rows.length > 0 || flights.length > 0 ? (
           <>
             <SinceSave />
@@ -128,16 +120,13 @@ function useRows(filter: Filter) {
   return {
     rows: shown,
     found,
-    paused: isPaused,
+    isPaused,
     /** How many requests came since the list was paused. */
     fresh: Number(rows[0]?.id ?? 0) - Number(shown[0]?.id ?? 0),
-    pause() {
-      announce('Paused.')
-      setPaused(true)
-    },
-    resume() {
-      announce('Resumed.')
-      setPaused(false)
+    /** Pauses it, or resumes it. */
+    toggle() {
+      announce(isPaused ? 'Resumed.' : 'Paused.')
+      setPaused(!isPaused)
     },
     hold() {
       clearTimeout(timer.current)
@@ -222,59 +211,44 @@ const SEARCH = 'activity-search'
 /** Finds the requests that no rule answered. */
 const CANNED = 'source:canned'
 
-interface ToolbarProps extends Pick<ReturnType<typeof useRows>, 'found' | 'paused' | 'fresh' | 'pause' | 'resume'> {
+interface ToolbarProps {
   readonly filter: Filter
+  readonly list: ReturnType<typeof useRows>
   readonly open: string | undefined
 }
 
-function Toolbar({ filter, found, open, paused, fresh, pause, resume }: ToolbarProps) {
+function Toolbar({ filter, list, open }: ToolbarProps) {
   const live = useLive(live => live)
   const { failure, run } = useAction()
+  const isCanned = filter.search === CANNED
   const change = (changes: Partial<Filter>) =>
     navigate(routes.activity + queryOf({ ...filter, ...changes }, open), { replace: true })
   return (
     <div class="activity-bar">
       <search class="row">
-        <label for={SEARCH} class="unseen">
-          Search requests
-        </label>
-        <input
+        <SearchField
           id={SEARCH}
-          type="search"
+          label="Search requests"
           class="grow"
           placeholder="Search, or status:4xx model:gpt-4o text:hello"
-          spellcheck={false}
-          autocomplete="off"
           value={filter.search}
-          onInput={({ currentTarget }) => change({ search: currentTarget.value })}
+          onChange={search => change({ search })}
         />
-        {found && (
+        {list.found && (
           <p class="quiet small" role="status">
-            {count(found.count)} of {count(found.total)}
+            {count(list.found.count)} of {count(list.found.total)}
           </p>
         )}
         <Button small aria-pressed={filter.problems} onClick={() => change({ problems: !filter.problems })}>
           Problems {count(live.problems)}
         </Button>
         {live.unruled > 0 && (
-          <Button
-            small
-            tone="bare"
-            aria-pressed={filter.search === CANNED}
-            onClick={() => change({ search: filter.search === CANNED ? '' : CANNED })}
-          >
+          <Button small tone="bare" aria-pressed={isCanned} onClick={() => change({ search: isCanned ? '' : CANNED })}>
             no rule {count(live.unruled)}
           </Button>
         )}
         <p class="quiet small">{stateInWords(live)}</p>
-        {paused && fresh > 0 && (
-          <Button small tone="main" onClick={resume}>
-            Show {count(fresh)} new
-          </Button>
-        )}
-        <Button small icon={paused ? 'play' : 'pause'} onClick={paused ? resume : pause}>
-          {paused ? 'Resume' : 'Pause'}
-        </Button>
+        <PauseButtons of={list} />
         <Button small onClick={() => run(() => control('DELETE /journal'), 'The requests were cleared.')}>
           Clear
         </Button>
@@ -284,10 +258,22 @@ function Toolbar({ filter, found, open, paused, fresh, pause, resume }: ToolbarP
   )
 }
 
-type LiveNow = Parameters<Parameters<typeof useLive>[0]>[0]
+/** What came while the list was paused is counted, and shown when it is resumed. */
+const PauseButtons = ({ of: { isPaused, fresh, toggle } }: { readonly of: ToolbarProps['list'] }) => (
+  <>
+    {isPaused && fresh > 0 && (
+      <Button small tone="main" onClick={toggle}>
+        Show {count(fresh)} new
+      </Button>
+    )}
+    <Button small icon={isPaused ? 'play' : 'pause'} onClick={toggle}>
+      {isPaused ? 'Resume' : 'Pause'}
+    </Button>
+  </>
+)
 
 /** `Not connected · 300 requests not listed`. */
-function stateInWords({ connection, skipped }: LiveNow): string {
+function stateInWords({ connection, skipped }: LiveList): string {
   const parts = [connection === 'lost' && 'Not connected', skipped > 0 && `${counted(skipped, 'request')} not listed`]
   return parts.filter(Boolean).join(' · ')
 }
@@ -349,12 +335,7 @@ function showsOf(rows: readonly JournalBrief[]): Shows {
   return { showsModel: varies(({ model }) => model), showsCaller: varies(callerName) }
 }
 
-interface NothingProps {
-  readonly isFiltered: boolean
-  readonly isSearching: boolean
-}
-
-function Nothing({ isFiltered, isSearching }: NothingProps) {
+function Nothing({ isFiltered, isSearching }: { readonly isFiltered: boolean; readonly isSearching: boolean }) {
   if (isFiltered && isSearching) return <Waiting />
   if (isFiltered) return <Empty title="No requests match">Change the search, or show more than problems.</Empty>
   return (

@@ -9,7 +9,7 @@ import { Link } from '../routing.jsx'
 import { useAction } from '../widgets/action.js'
 import { Button, CopyButton } from '../widgets/button.jsx'
 import { useTicks } from '../widgets/moment.jsx'
-import { Disclosure, StatusBadge } from '../widgets/view.jsx'
+import { Badge, Disclosure, StatusBadge } from '../widgets/view.jsx'
 import { callerName, clockTime, count, counted, duration } from '../wording.js'
 import { filterBy, openExchange } from './addresses.js'
 import { RepairNote, Repairs } from './repairs.jsx'
@@ -68,7 +68,8 @@ const DrawnRow = ({ of: brief, title, isOpen, isReachable, ...shows }: RequestRo
 interface ValueProps {
   readonly word: string
   readonly value: string
-  readonly children: ComponentChildren
+  /** What is shown, if not the value itself. */
+  readonly children?: ComponentChildren
 }
 
 /** A value that filters the list when it is clicked. */
@@ -80,7 +81,7 @@ const Value = ({ word, value, children }: ValueProps) => (
     title={`Only ${word}: ${value}`}
     onClick={() => filterBy(word, value)}
   >
-    {children}
+    {children ?? <bdi>{value}</bdi>}
   </button>
 )
 
@@ -130,16 +131,8 @@ function Facts({ of: brief, showsModel, showsCaller }: Shows & { readonly of: Jo
           {mode}
         </Value>
       )}
-      {scope && (
-        <Value word="scope" value={scope}>
-          <bdi>{scope}</bdi>
-        </Value>
-      )}
-      {model && showsModel && (
-        <Value word="model" value={model}>
-          <bdi>{model}</bdi>
-        </Value>
-      )}
+      {scope && <Value word="scope" value={scope} />}
+      {model && showsModel && <Value word="model" value={model} />}
       {(showsCaller || brief.caller.kind === 'refused') && (
         <Value word="credential" value={caller === 'no credential' || caller === 'not identified' ? 'none' : caller}>
           <bdi>{caller}</bdi>
@@ -161,6 +154,7 @@ interface Props {
   readonly isReachable: boolean
 }
 
+/** How often what is in flight grows. */
 const GROWS_EVERY_MS = 250
 
 /** The run of an agent as a waterfall: each step with its time, on one scale, with the gaps in which the app itself worked. */
@@ -168,14 +162,14 @@ export function RunRow({ of: run, title, open, isReachable }: Props) {
   const { steps, flights } = run
   useTicks(flights.length > 0 ? GROWS_EVERY_MS : undefined)
   const now = Date.now()
-  const facts = factsOfRun(run, now)
-  const { startMs, durationMs, tokens, worst } = facts
+  const { startMs, durationMs, tokens, worst, slowestMs } = factsOfRun(run, now)
   const part = (ms: number) => `${Math.min(100, (ms / Math.max(durationMs, 1)) * 100)}%`
+  const asTest = () => control('GET /journal/{id}/{form}', { id: run.id, form: 'test', query: { run: true } })
   return (
     <li class="request run">
       <div class="request-line">
         <Value word="run" value={run.id}>
-          <span class="badge tone-plain">run</span>
+          <Badge tone="plain">run</Badge>
         </Value>
         <strong class="request-what cut">
           <bdi>{title}</bdi>
@@ -185,29 +179,17 @@ export function RunRow({ of: run, title, open, isReachable }: Props) {
           <span>{counted(steps.length + flights.length, 'step')}</span>
           <span class="request-duration">{duration(durationMs)}</span>
           {tokens > 0 && <span>{count(tokens)} tok</span>}
-          <CopyButton
-            text={() => control('GET /journal/{id}/{form}', { id: run.id, form: 'test', query: { run: true } })}
-            what="the run as a test"
-            words="Test"
-          />
+          <CopyButton text={asTest} what="the run as a test" words="Test" />
         </span>
       </div>
-      <div class="step scale quiet" aria-hidden="true">
-        <span class="lane">
-          {ticksOf(durationMs).map(ms => (
-            <span key={ms} class="tick" style={{ left: part(ms) }}>
-              {ms === 0 ? '0' : duration(ms)}
-            </span>
-          ))}
-        </span>
-      </div>
+      <Scale ticks={ticksOf(durationMs)} part={part} />
       <ol class="steps" aria-label="Steps of the run">
         {spansOf(run, startMs, durationMs, now).map(span => (
           <SpanRow
             key={span.kind === 'app' ? `gap ${span.afterMs}` : `${span.kind} ${span.of.id}`}
             of={span}
             part={part}
-            isSlowest={span.kind === 'step' && steps.length > 1 && span.durationMs === facts.slowestMs}
+            isSlowest={span.kind === 'step' && steps.length > 1 && span.durationMs === slowestMs}
             isOpen={span.kind === 'step' && span.of.id === open}
             isReachable={isReachable}
           />
@@ -216,6 +198,18 @@ export function RunRow({ of: run, title, open, isReachable }: Props) {
     </li>
   )
 }
+
+const Scale = ({ ticks, part }: { readonly ticks: readonly number[] } & Pick<SpanProps, 'part'>) => (
+  <div class="step scale quiet" aria-hidden="true">
+    <span class="lane">
+      {ticks.map(ms => (
+        <span key={ms} class="tick" style={{ left: part(ms) }}>
+          {ms === 0 ? '0' : duration(ms)}
+        </span>
+      ))}
+    </span>
+  </div>
+)
 
 interface SpanProps {
   readonly of: Span
@@ -226,26 +220,16 @@ interface SpanProps {
 }
 
 function SpanRow({ of: span, part, isSlowest, isOpen, isReachable }: SpanProps) {
-  const { kind, afterMs, durationMs } = span
-  const bar = (
-    <span class={kind === 'step' ? 'lane step-time' : 'lane'} aria-hidden="true">
-      <span
-        class={kind === 'step' ? 'bar-of step-bar' : `bar-of bar-of-${kind}`}
-        style={{ marginLeft: part(afterMs), width: part(durationMs) }}
-      />
-    </span>
-  )
-  const took = <span class="step-took">{duration(durationMs)}</span>
-  if (kind === 'app')
+  const time = <SpanTime of={span} part={part} />
+  if (span.kind === 'app')
     return (
       <li class="step gap quiet">
         <span />
         <span class="request-what">your app</span>
-        {bar}
-        {took}
+        {time}
       </li>
     )
-  if (kind === 'flight')
+  if (span.kind === 'flight')
     return (
       <li class="step">
         <span class="quiet">{kindOf(span.of)}</span>
@@ -253,8 +237,7 @@ function SpanRow({ of: span, part, isSlowest, isOpen, isReachable }: SpanProps) 
           <span class="request-what cut">{progressOf(span.of)}</span>
           <Held of={span.of} />
         </span>
-        {bar}
-        {took}
+        {time}
       </li>
     )
   const { of: brief } = span
@@ -266,24 +249,33 @@ function SpanRow({ of: span, part, isSlowest, isOpen, isReachable }: SpanProps) 
         <ExchangeLink of={brief} isOpen={isOpen} isReachable={isReachable} label={labelOf(brief)} />
         <Reason of={brief} />
       </span>
-      {bar}
-      {took}
+      {time}
       <Repairs of={brief} />
       <RepairNote id={brief.id} />
     </li>
   )
 }
 
-const EVERY_MS = 250
+/** Its bar on the scale of the run, and how long it took. */
+const SpanTime = ({ of: { kind, afterMs, durationMs }, part }: Pick<SpanProps, 'of' | 'part'>) => (
+  <>
+    <span class={kind === 'step' ? 'lane step-time' : 'lane'} aria-hidden="true">
+      <span
+        class={kind === 'step' ? 'bar-of step-bar' : `bar-of bar-of-${kind}`}
+        style={{ marginLeft: part(afterMs), width: part(durationMs) }}
+      />
+    </span>
+    <span class="step-took">{duration(durationMs)}</span>
+  </>
+)
 
 /** More would push the list out of sight. */
 const MOST_FLIGHTS = 6
 
 /** The requests in flight that belong to no run; many are folded into one line. */
 export function Flights({ of: flights }: { readonly of: readonly JournalFlight[] }) {
-  useTicks(flights.length > 0 ? EVERY_MS : undefined)
+  useTicks(flights.length > 0 ? GROWS_EVERY_MS : undefined)
   if (flights.length === 0) return null
-  const isFolded = flights.length > MOST_FLIGHTS
   const list = (
     <ol class="requests" aria-label="Requests in flight">
       {flights.map(flight => (
@@ -304,7 +296,7 @@ export function Flights({ of: flights }: { readonly of: readonly JournalFlight[]
       ))}
     </ol>
   )
-  if (!isFolded) return list
+  if (flights.length <= MOST_FLIGHTS) return list
   const oldest = duration(Math.max(0, Date.now() - Date.parse(flights[0]?.at ?? '')))
   return (
     <Disclosure summary={`${count(flights.length)} in flight`} note={`the oldest for ${oldest}`} lazy>

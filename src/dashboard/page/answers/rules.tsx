@@ -19,8 +19,7 @@ import { inShort } from './in-short.js'
 type RuleRow = ListedRule & { readonly yaml?: string }
 
 export function Rules() {
-  const { query } = useAddress()
-  const wanted = query.get('rule') ?? ''
+  const wanted = useAddress().query.get('rule') ?? ''
   const list = useSearch<RuleRow>(async (query, signal) => {
     const { data, total = data.length } = await control('GET /replies', { query, signal })
     return { data, total }
@@ -31,11 +30,7 @@ export function Rules() {
     <div class="stack">
       <SinceSave />
       <TryPrompt explained={explained} onExplained={setExplained} />
-      {isGone && (
-        <Notice tone="care">
-          The {wanted} is no longer there. It answered from {query.get('at')}.
-        </Notice>
-      )}
+      {isGone && <Gone />}
       <SearchList
         of={list}
         what="rule"
@@ -59,6 +54,16 @@ export function Rules() {
         )}
       </SearchList>
     </div>
+  )
+}
+
+/** About the rule that a link names, which has been changed or removed since it answered. */
+function Gone() {
+  const { query } = useAddress()
+  return (
+    <Notice tone="care">
+      The {query.get('rule')} is no longer there. It answered from {query.get('at')}.
+    </Notice>
   )
 }
 

@@ -15,19 +15,8 @@ export function Account() {
   const { sign_in: known } = useConfig()
   const { busy, failure, run } = useAction()
   if (session.kind === 'unknown') return <Waiting />
-  if (session.kind === 'user') {
-    return (
-      <p class="row">
-        <span>
-          Signed in as <strong class="long-name">{session.email}</strong>.
-        </span>
-        <Button small onClick={() => run(signOut)}>
-          Sign out
-        </Button>
-        <FailureNote failure={failure} />
-      </p>
-    )
-  }
+  if (session.kind === 'user') return <SignedIn as={session.email} />
+  const other = <OtherAccount />
   return (
     <>
       {session.because && <Notice tone="care">{session.because}</Notice>}
@@ -46,14 +35,23 @@ export function Account() {
         </p>
       )}
       <FailureNote failure={failure} />
-      {known ? (
-        <Disclosure summary="Another account">
-          <OtherAccount />
-        </Disclosure>
-      ) : (
-        <OtherAccount />
-      )}
+      {known ? <Disclosure summary="Another account">{other}</Disclosure> : other}
     </>
+  )
+}
+
+function SignedIn({ as: email }: { readonly as: string }) {
+  const { failure, run } = useAction()
+  return (
+    <p class="row">
+      <span>
+        Signed in as <strong class="long-name">{email}</strong>.
+      </span>
+      <Button small onClick={() => run(signOut)}>
+        Sign out
+      </Button>
+      <FailureNote failure={failure} />
+    </p>
   )
 }
 

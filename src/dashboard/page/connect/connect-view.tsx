@@ -8,7 +8,7 @@ import { Copied } from './connect-card.jsx'
 import { snippetsFor, useExampleKey } from './snippets.js'
 
 export function ConnectView() {
-  const { url, anon_key, endpoints, models } = useConfig()
+  const { url, anon_key, models } = useConfig()
   // The keys had a view of their own, and are there only now.
   useEffect(() => {
     if (location.hash === '#keys') document.getElementById('keys')?.scrollIntoView()
@@ -33,18 +33,7 @@ export function ConnectView() {
       <Section title="Examples">
         <Examples />
       </Section>
-      <Section title={counted(endpoints.length, 'endpoint')}>
-        <ul class="endpoints">
-          {endpoints.map(({ method, path, access }) => (
-            <li key={`${method} ${path}`}>
-              <code class="long-name">
-                {method} {path}
-              </code>{' '}
-              <span class="quiet small">{accessInWords(access)}</span>
-            </li>
-          ))}
-        </ul>
-      </Section>
+      <Endpoints />
       <Section title={counted(models.length, 'model')}>
         <ul class="row">
           {models.map(id => (
@@ -55,6 +44,25 @@ export function ConnectView() {
         </ul>
       </Section>
     </View>
+  )
+}
+
+/** All endpoints, with the credentials that they accept. */
+function Endpoints() {
+  const { endpoints } = useConfig()
+  return (
+    <Section title={counted(endpoints.length, 'endpoint')}>
+      <ul class="endpoints">
+        {endpoints.map(({ method, path, access }) => (
+          <li key={`${method} ${path}`}>
+            <code class="long-name">
+              {method} {path}
+            </code>{' '}
+            <span class="quiet small">{accessInWords(access)}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
   )
 }
 

@@ -14,7 +14,7 @@ const SHOWN_EVERY_MS = 100
 const SHOWN_IN_FLOOD_MS = 500
 const FLOOD_ROWS = 30
 
-interface LiveList {
+export interface LiveList {
   /** Newest first. */
   readonly rows: readonly JournalBrief[]
   /** The requests in flight, the oldest first. */

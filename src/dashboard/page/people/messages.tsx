@@ -81,7 +81,7 @@ interface MessageProps {
 
 /** A message as its recipient would see it. What no longer works cannot be followed or copied. */
 function Message({ of: message, isWanted }: MessageProps) {
-  const { subject, recipient, channel, text, code, link, link_text, redirect_to, created_at, state, user_id } = message
+  const { subject, recipient, channel, text, code, link, created_at, state, user_id } = message
   const item = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (isWanted) item.current?.scrollIntoView({ block: 'center' })
@@ -103,21 +103,7 @@ function Message({ of: message, isWanted }: MessageProps) {
         <Link to={`${routes.activity}?${new URLSearchParams({ text: recipient })}`}>requests about it</Link>
       </p>
       <p>{text}</p>
-      {isValid && link !== null && (
-        <p class="row">
-          <a class="row" href={link} target="_blank" rel="noopener noreferrer">
-            {link_text}
-            <Icon name="link" />
-            <span class="unseen"> for {recipient}, in a new tab</span>
-          </a>
-          <CopyButton text={link} what={`the link for ${recipient}`} bare />
-          {redirect_to !== null && (
-            <span class="quiet long-name">
-              leads to <code>{redirect_to}</code>
-            </span>
-          )}
-        </p>
-      )}
+      {isValid && link !== null && <MessageLink of={message} to={link} />}
       {code !== null && (
         <p class="row">
           {isValid && link !== null && 'Or enter the code'} <code class="message-code">{code}</code>
@@ -127,3 +113,20 @@ function Message({ of: message, isWanted }: MessageProps) {
     </li>
   )
 }
+
+/** The link in a message, and where it leads in the end. */
+const MessageLink = ({ of, to }: { readonly of: SentMessage; readonly to: string }) => (
+  <p class="row">
+    <a class="row" href={to} target="_blank" rel="noopener noreferrer">
+      {of.link_text}
+      <Icon name="link" />
+      <span class="unseen"> for {of.recipient}, in a new tab</span>
+    </a>
+    <CopyButton text={to} what={`the link for ${of.recipient}`} bare />
+    {of.redirect_to !== null && (
+      <span class="quiet long-name">
+        leads to <code>{of.redirect_to}</code>
+      </span>
+    )}
+  </p>
+)

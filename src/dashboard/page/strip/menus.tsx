@@ -82,8 +82,8 @@ const presets: Readonly<Record<string, Pace>> = {
 const isPreset = (preset: Pace, pace: Pace | undefined) =>
   (['firstTokenMs', 'tokensPerSecond', 'jitter'] as const).every(name => preset[name] === pace?.[name])
 
-const numbersInWords = ({ firstTokenMs, tokensPerSecond }: Pace) =>
-  `${duration(firstTokenMs)}, ${tokensPerSecond === 0 ? 'at once' : `${tokensPerSecond}/s`}`
+const paceInWords = ({ firstTokenMs, tokensPerSecond }: Pace) =>
+  tokensPerSecond === 0 ? 'No pauses.' : `First token after ${duration(firstTokenMs)}, ${tokensPerSecond}/s.`
 
 export function PaceMenu({ situation }: MenuProps) {
   const pace = useSettings(situation).value?.pace.inForce
@@ -105,9 +105,7 @@ export function PaceMenu({ situation }: MenuProps) {
             >
               {name}
             </Button>
-            <p class="quiet small">
-              {preset.tokensPerSecond === 0 ? 'No pauses.' : `First token after ${numbersInWords(preset)}.`}
-            </p>
+            <p class="quiet small">{paceInWords(preset)}</p>
           </li>
         ))}
       </ul>
@@ -142,6 +140,7 @@ export function ClockMenu({ situation }: MenuProps) {
     configHasChanged()
   }
   const set = (clock: object) => void run(() => changeClock(clock), 'The clock has changed.')
+  const typed = () => changeClock({ now: values.now.trim() })
   return (
     <>
       {value && <time dateTime={value.now}>{exactly(value.now)}</time>}
@@ -161,13 +160,7 @@ export function ClockMenu({ situation }: MenuProps) {
         </Button>
       </div>
       <FailureNote failure={failure} />
-      <Form
-        send="Set"
-        small
-        tone="plain"
-        onSend={() => changeClock({ now: values.now.trim() })}
-        said="The clock has changed."
-      >
+      <Form send="Set" small tone="plain" onSend={typed} said="The clock has changed.">
         <Field label="Set to" placeholder="2030-01-31T12:00:00Z" {...field('now')} />
       </Form>
     </>

@@ -19,8 +19,6 @@ export function Strip() {
   // The control API is closed to this page, so that there is nothing to change.
   if (!situation) return <p class="strip quiet small">{mode}</p>
   const [now, ...others] = situation.data
-  const changed = others.filter(({ undo }) => undo !== null)
-  const shown = changed.length > MOST ? changed.slice(0, MOST - 1) : changed
   return (
     <section class="strip" aria-label="What decides the next answer">
       <Popover
@@ -37,21 +35,7 @@ export function Strip() {
         )}
         <ModeMenu situation={situation} />
       </Popover>
-      {shown.map(item => (
-        <Changed key={item.undo} of={item} />
-      ))}
-      {changed.length > shown.length && (
-        <Popover
-          class="strip-button strip-changed"
-          name={`All ${changed.length} changes`}
-          label={`${changed.length - shown.length} more`}
-        >
-          <h2>What differs from the configuration</h2>
-          {changed.map(item => (
-            <Changed key={item.undo} of={item} />
-          ))}
-        </Popover>
-      )}
+      <Changes of={others.filter(({ undo }) => undo !== null)} />
       <Popover class="strip-button" name="Change what decides the next answer" label="Change…">
         <h2>Faults</h2>
         <FaultsMenu />
@@ -66,27 +50,47 @@ export function Strip() {
   )
 }
 
+/** What differs from the configuration: the first of it in view, and all of it in a menu if that is more. */
+function Changes({ of: items }: { readonly of: readonly SituationItem[] }) {
+  const shown = items.length > MOST ? items.slice(0, MOST - 1) : items
+  return (
+    <>
+      <Changed of={shown} />
+      {items.length > shown.length && (
+        <Popover
+          class="strip-button strip-changed"
+          name={`All ${items.length} changes`}
+          label={`${items.length - shown.length} more`}
+        >
+          <h2>What differs from the configuration</h2>
+          <Changed of={items} />
+        </Popover>
+      )}
+    </>
+  )
+}
+
 const actors = {
-  dashboard: 'here',
+  dashboard: 'the dashboard',
   test: 'a test',
   'control API': 'the control API',
   configuration: 'the configuration',
 } as const
 
-const changedBy = ({ by, at }: SituationItem) =>
-  by ? `Changed by ${by === 'dashboard' ? 'the dashboard' : actors[by]}, ${at ? exactly(at) : ''}` : ''
+const changedBy = ({ by, at }: SituationItem) => (by ? `Changed by ${actors[by]}, ${at ? exactly(at) : ''}` : '')
 
-/** One thing that differs, by whom, and a button that takes it back. */
-function Changed({ of: item }: { readonly of: SituationItem }) {
-  const { says, by } = item
-  return (
-    <span class="strip-item strip-changed" title={changedBy(item)}>
-      <bdi class="cut">{says}</bdi>
-      {by && by !== 'dashboard' && <span class="quiet"> ({actors[by]})</span>}
-      <Undo of={item} />
-    </span>
-  )
-}
+/** Things that differ, each with who changed it, and a button that takes it back. */
+const Changed = ({ of: items }: { readonly of: readonly SituationItem[] }) => (
+  <>
+    {items.map(item => (
+      <span key={item.undo} class="strip-item strip-changed" title={changedBy(item)}>
+        <bdi class="cut">{item.says}</bdi>
+        {item.by && item.by !== 'dashboard' && <span class="quiet"> ({actors[item.by]})</span>}
+        <Undo of={item} />
+      </span>
+    ))}
+  </>
+)
 
 interface UndoProps {
   readonly of: SituationItem

@@ -114,7 +114,7 @@ interface FieldProps
     Pick<InputHTMLAttributes<HTMLInputElement>, 'maxLength' | 'required' | 'placeholder'> {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: 'text' | 'email' | 'password' | 'date' | 'tel'
+  readonly type?: 'text' | 'email' | 'password'
   readonly autocomplete?: string
 }
 
@@ -139,6 +139,28 @@ export function Field({ label, hint, name, value, onChange, ...input }: FieldPro
     </Labelled>
   )
 }
+
+interface SearchFieldProps extends Pick<FieldProps, 'label' | 'value' | 'onChange' | 'placeholder'> {
+  readonly id: string
+  readonly class?: string
+}
+
+/** A field that searches while the user types. Only screen readers announce its label. */
+export const SearchField = ({ id, label, onChange, ...input }: SearchFieldProps) => (
+  <>
+    <label for={id} class="unseen">
+      {label}
+    </label>
+    <input
+      {...input}
+      id={id}
+      type="search"
+      spellcheck={false}
+      autocomplete="off"
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </>
+)
 
 interface TextAreaProps extends FieldBase {
   readonly value: string

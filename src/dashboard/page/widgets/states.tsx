@@ -27,14 +27,14 @@ export function Announcer() {
 }
 
 interface NoticeProps {
-  readonly tone: 'danger' | 'care' | 'good'
+  readonly tone: 'danger' | 'care'
   readonly children: ComponentChildren
 }
 
-/** A highlighted message: an error, a warning or a success. */
+/** A highlighted message: an error or a warning. */
 export const Notice = ({ tone, children }: NoticeProps) => (
-  <div class={`notice tone-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
-    <Icon name={tone === 'good' ? 'check' : 'alert'} />
+  <div class={`notice tone-${tone}`} role="alert">
+    <Icon name="alert" />
     <div>{children}</div>
   </div>
 )

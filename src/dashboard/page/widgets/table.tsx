@@ -15,7 +15,7 @@ interface TableProps<Row> {
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  readonly keyOf: (row: Row, index: number) => string
+  readonly keyOf: (row: Row) => string
   readonly actions?: (row: Row) => ComponentChildren
   readonly actionsWidth?: string
   readonly none?: ComponentChildren
@@ -36,23 +36,10 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
         ))}
         {actions && <col style={{ width: actionsWidth }} />}
       </colgroup>
-      <thead>
-        <tr>
-          {columns.map(({ name }) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-          {actions && (
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
+      <Head names={columns.map(({ name }) => name)} hasActions={actions !== undefined} />
       <tbody>
-        {rows.map((row, index) => (
-          <tr key={keyOf(row, index)} class={isDim?.(row) ? 'quiet' : undefined}>
+        {rows.map(row => (
+          <tr key={keyOf(row)} class={isDim?.(row) ? 'quiet' : undefined}>
             <th scope="row">{first?.of(row)}</th>
             {others.map(({ name, of, plain }) => (
               <td key={name} data-label={plain ? undefined : name}>
@@ -70,3 +57,20 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
     </table>
   )
 }
+
+const Head = ({ names, hasActions }: { readonly names: readonly string[]; readonly hasActions: boolean }) => (
+  <thead>
+    <tr>
+      {names.map(name => (
+        <th key={name} scope="col">
+          {name}
+        </th>
+      ))}
+      {hasActions && (
+        <th scope="col">
+          <span class="unseen">Actions</span>
+        </th>
+      )}
+    </tr>
+  </thead>
+)
