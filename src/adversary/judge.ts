@@ -7,7 +7,7 @@ import { jsonOf } from '../core/json.js'
 import { type ClientCall, type ToldCall, toldCallsIn } from './calls.js'
 import { countEffects, isEffect } from './effects.js'
 import { hostileJudges } from './hostile.js'
-import { isRefresh, sessionJudges } from './session.js'
+import { isRefresh, sessionJudges, stormOf } from './session.js'
 import type { ClientRun, ClientVerdict, Evidence, FindVerdict, RunFacts, VerdictCode } from './verdict.js'
 
 /** Returns what the client did wrong; nothing if it did everything right. */
@@ -170,10 +170,8 @@ function retryStorm({ hit, same, usual }: RunFacts): Evidence | undefined {
   if (isRefresh(hit)) return undefined
   const failures = same.filter(({ status }) => status === null || status >= 400)
   const most = DEFAULT_ATTEMPTS * usual
-  const start = failures.findIndex(({ startMs }, i) => (failures[i + most]?.startMs ?? Infinity) - startMs < STORM_MS)
-  if (start < 0) return undefined
-  const end = (failures[start]?.startMs ?? 0) + STORM_MS
-  const storm = failures.slice(start).filter(({ startMs }) => startMs < end)
+  const storm = stormOf(failures, most, STORM_MS)
+  if (!storm) return undefined
   return {
     sentence: `The call failed, and came ${storm.length} times within ${STORM_MS / 1000} s; an SDK would send it ${most} times by default.`,
     calls: storm,
@@ -248,21 +246,16 @@ function failureSwallowed({ end, hit, calls }: RunFacts): Evidence | undefined {
 
 function failed({ end, fault, hit, again }: RunFacts): Evidence | undefined {
   if (end !== 'failed' || fault.status === 400 || fault.status === 401) return undefined
-  // An answer that is lost for good may fail a run that expects one.
+  // An answer that is lost for good may fail a run that expects one, and so may a session that is over.
   const isSurvivable = isTransient(fault) || fault.done === 'double' || fault.stallMs !== undefined
-  if (fault.session !== undefined)
-    return {
-      sentence: 'The token of the session was refused, and the run failed. A refresh gets a new one.',
-      calls: [hit, ...again],
-      isBug: false,
-    }
+  const how = again.length > 0 ? 'although the call was repeated' : 'and the call was not repeated'
   return {
     sentence:
-      again.length > 0
-        ? 'The run failed, although the call was repeated.'
-        : 'The run failed, and the call was not repeated.',
+      fault.session === undefined
+        ? `The run failed, ${how}.`
+        : 'The token of the session was refused, and the run failed. A refresh gets a new one.',
     calls: [hit, ...again],
-    ...(!isSurvivable && { isBug: false }),
+    ...((fault.session !== undefined || !isSurvivable) && { isBug: false }),
   }
 }
 
