@@ -64,19 +64,16 @@ function wantedTests({ faults: names, kill }: Pick<Flags, 'faults' | 'kill'>): r
   return [...new Set([...named, ...kills])]
 }
 
-const ofGroup = (name: FaultGroup) => clientTests.filter(({ group }) => group === name)
-
 /** All faults, with what happens and what it can show. */
 export const listOfFaults = (): string => faultGroups.map(listOfGroup).join('\n\n')
 
-const listOfGroup = (group: FaultGroup): string =>
-  [
-    `--faults ${group}`,
-    ...ofGroup(group).map(
-      ({ name, does, verdicts, isExtra }) =>
-        `  ${name}${isExtra ? ' (if asked for)' : ''}: ${does}\n    ${verdicts.join(', ')}`,
-    ),
-  ].join('\n')
+function listOfGroup(name: FaultGroup): string {
+  const tests = clientTests.filter(({ group }) => group === name)
+  return [`--faults ${name}`, ...tests.map(linesOfTest)].join('\n')
+}
+
+const linesOfTest = ({ name, does, verdicts, isExtra }: ClientTest) =>
+  `  ${name}${isExtra ? ' (if asked for)' : ''}: ${does}\n    ${verdicts.join(', ')}`
 
 interface Adversary {
   readonly platform: Platform
@@ -110,8 +107,7 @@ async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number
   const sharing = sharedByRuns(platform)
   if (sharing !== undefined && (flags.jobs ?? 1) > 1)
     throw new UsageError(`--jobs ${flags.jobs} is not possible, since all runs share ${sharing}.`)
-  const reporter = createReporter(flags)
-  const runs = createRuns(adversary, signal)
+  const runs = new Runs(adversary, signal)
   const first = await runs.first()
   if (signal.aborted) return EXIT_STOPPED
   if (first.code !== 0) {
@@ -124,33 +120,14 @@ async function runAll(adversary: Adversary, signal: AbortSignal): Promise<number
   const alone = sharing ?? (ports.length > 0 ? alternatives(ports) : undefined)
   const jobs = flags.jobs ?? (alone === undefined ? Math.min(MOST_JOBS, availableParallelism()) : 1)
   if (!flags.quiet) console.error(estimate({ planned, wanted, durationMs: first.durationMs, jobs, alone }))
-  const progress = reporter.progress(wanted.length)
-  async function resultWithFault(run: PlannedRun): Promise<AdversaryResult> {
-    progress.at(`${run.test.name}: ${run.call.title}`)
-    return runs.withFault(run, first)
-  }
-  const tried = await inJobs(jobs, wanted, signal, async run => {
-    const result = await resultWithFault(run)
-    progress.step()
-    return { run, result }
-  })
-  const results: AdversaryResult[] = []
-  for (const { run, result } of tried) {
-    // On a busy machine, a run may be late or fail for that reason. Such a verdict counts if a run alone repeats it.
-    const isSure = !result.verdicts.some(({ code }) => ofLoad.includes(code))
-    if (isSure) results.push(result)
-    else results.push(...(await inJobs(1, [run], signal, resultWithFault)))
-  }
-  progress.end()
+  const results = await runs.withFaults(wanted, first, jobs)
   const left = notTried(planned, tests, platform)
   const run = { results, planned: planned.length, left, seconds: (performance.now() - startedMs) / 1000 }
   adversary.found(run)
-  await reporter.write(adversaryReport(run))
+  await createReporter(flags).write(adversaryReport(run))
   if (signal.aborted) return EXIT_STOPPED
   return hasBugs(run) ? EXIT_BUGS : 0
 }
-
-const ofLoad: readonly VerdictCode[] = ['failed', 'hung', 'connection-kept', 'stuck']
 
 /** More would wait for the disk or for the one app rather than for answers. */
 const MOST_JOBS = 4
@@ -223,9 +200,8 @@ function notTried(planned: readonly PlannedRun[], tests: readonly ClientTest[], 
   const areElsewhere = loaded.config.auth.mode === 'proxy'
   return tests.flatMap(({ name, unless, group }) => {
     if (unless === undefined || planned.some(({ test }) => test.name === name)) return []
-    return [
-      { fault: name, why: areElsewhere && group === 'session' ? 'the users are those of a live backend' : unless },
-    ]
+    const why = areElsewhere && group === 'session' ? 'the users are those of a live backend' : unless
+    return [{ fault: name, why }]
   })
 }
 
@@ -257,7 +233,8 @@ function resultOf({ call, test, fault }: PlannedRun, run: RunOfCalls, first: Run
   const { code, durationMs } = run
   const hit = run.calls.find(one => one.key === call.key && one.fault !== undefined)
   const shared = { call, fault: test.name, seconds: durationMs / 1000 }
-  if (!hit) return { ...shared, verdicts: [], wasHit: false }
+  const none = { ...shared, verdicts: [], wasHit: false }
+  if (!hit) return none
   const isKnown = first.calls.some(({ test: name }) => name === hit.test)
   // Other tests of the same run are no reaction to the fault.
   const isOfTest = ({ test: name }: ClientCall) => !isKnown || ['', hit.test, testFileOf(hit.test)].includes(name)
@@ -265,9 +242,7 @@ function resultOf({ call, test, fault }: PlannedRun, run: RunOfCalls, first: Run
   const [calls, before] = [run.calls.filter(isOfTest), first.calls.filter(isOfTest)]
   if (test.crash) {
     const crashed = { calls, hit, before, end } as const
-    return isComparable(crashed)
-      ? { ...shared, verdicts: judgeCrash(crashed), wasHit: true }
-      : { ...shared, verdicts: [], wasHit: false }
+    return isComparable(crashed) ? { ...shared, verdicts: judgeCrash(crashed), wasHit: true } : none
   }
   const verdicts = judge({ calls, hit, fault, before, end })
   return { ...shared, verdicts: verdicts.filter(({ code }) => test.verdicts.includes(code)), wasHit: true }
@@ -323,12 +298,79 @@ function wholeEntries({ journal, sharedRun }: Platform) {
   return () => [...own, ...(sharedRun?.exchanges() ?? [])]
 }
 
-function createRuns({ platform: firstPlatform, open, program, variablesFor, flags }: Adversary, signal: AbortSignal) {
-  const ignore = callsIgnore(firstPlatform.loaded.config.recordings.ignore)
-  /** Test files that their runner did not run alone. */
-  const inseparable = new Set<string>()
+/** On a busy machine, a run may be late or fail for that reason. */
+const ofLoad: readonly VerdictCode[] = ['failed', 'hung', 'connection-kept', 'stuck']
 
-  async function run({ platform, program, limitMs, crash }: OneRun): Promise<RunOfCalls> {
+class Runs {
+  readonly #ignore: ReturnType<typeof callsIgnore>
+  /** Test files that their runner did not run alone. */
+  readonly #inseparable = new Set<string>()
+
+  constructor(
+    private readonly adversary: Adversary,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#ignore = callsIgnore(adversary.platform.loaded.config.recordings.ignore)
+  }
+
+  first(): Promise<RunOfCalls> {
+    return this.#run(this.adversary)
+  }
+
+  /** `jobs` at a time. Those that are stopped have no result. */
+  async withFaults(all: readonly PlannedRun[], first: RunOfCalls, jobs: number): Promise<readonly AdversaryResult[]> {
+    const progress = createReporter(this.adversary.flags).progress(all.length)
+    const results: AdversaryResult[] = []
+    const work = (run: PlannedRun) => {
+      progress.at(`${run.test.name}: ${run.call.title}`)
+      return this.#withFault(run, first)
+    }
+    const tried = await inJobs(jobs, all, this.signal, async run => {
+      const result = await work(run)
+      progress.step()
+      return { run, result }
+    })
+    for (const { run, result } of tried) {
+      // Such a verdict counts if a run alone repeats it.
+      const isUnsure = result.verdicts.some(({ code }) => ofLoad.includes(code))
+      results.push(...(isUnsure ? await inJobs(1, [run], this.signal, work) : [result]))
+    }
+    progress.end()
+    return results
+  }
+
+  /** Repeats the test file that made the call if it is known and its runner can, else everything. */
+  async #withFault(planned: PlannedRun, first: RunOfCalls): Promise<AdversaryResult> {
+    const { program, flags } = this.adversary
+    const limitMs = 3 * first.durationMs + WAITS_MS + turnsMs(planned.test, first)
+    const file = testFileOf(planned.call.test)
+    const ofFile = flags.all || !file || this.#inseparable.has(file) ? undefined : commandFor(program, [file])
+    if (ofFile) {
+      const result = resultOf(planned, await this.#runWith(planned, ofFile, limitMs), first)
+      if (result.wasHit || this.signal.aborted) return result
+      this.#inseparable.add(file ?? '')
+    }
+    return resultOf(planned, await this.#runWith(planned, program, limitMs), first)
+  }
+
+  async #runWith({ call, test, fault }: PlannedRun, program: readonly string[], limitMs: number) {
+    const platform = await this.adversary.open()
+    let crashing: Exchange | undefined
+    const ended = new AbortController()
+    const isCall = (exchange: Exchange) => {
+      const isOne = callKey(entryOf(platform, exchange), this.#ignore) === call.key
+      if (isOne) crashing ??= exchange
+      return isOne
+    }
+    const faults = [{ fault, times: test.times ?? 1 }, ...(test.next ? [{ fault: test.next, times: 1 }] : [])]
+    for (const one of faults) platform.faultCalls.add({ ...one, path: '*' }, isCall, true)
+    platform.sharedRun?.handFaults(faults.map(one => ({ ...one, key: call.key })))
+    const crash = test.crash && untilMoment(() => crashing, test.crash, ended.signal)
+    return this.#run({ platform, program, limitMs, crash }).finally(() => ended.abort())
+  }
+
+  async #run({ platform, program, limitMs, crash }: OneRun): Promise<RunOfCalls> {
+    const { variablesFor, flags } = this.adversary
     const name = `run-${randomUUID()}`
     const entries = wholeEntries(platform)
     const start = () =>
@@ -338,45 +380,13 @@ function createRuns({ platform: firstPlatform, open, program, variablesFor, flag
         mark: `${ADVERSARY_RUN}=${name}`,
         output: limitMs === undefined || flags.verbose ? 2 : 'ignore',
         ...(limitMs === undefined ? { looksAtPorts: true } : { limitMs }),
-        signal,
+        signal: this.signal,
       })
-    const ended = await endOf(start, crash, signal)
+    const ended = await endOf(start, crash, this.signal)
       // The connections of the command are closed now, and its last exchanges are about to be journaled.
       .finally(() => untilIdle(platform.forTests.traffic).catch(() => {}))
       // Exchanges that are still open end now, and count.
       .finally(() => platform.stop())
-    return { ...ended, calls: clientCalls(entries(), ignore) }
-  }
-
-  async function runWith({ call, test, fault }: PlannedRun, program: readonly string[], limitMs: number) {
-    const platform = await open()
-    let crashing: Exchange | undefined
-    const ended = new AbortController()
-    const isCall = (exchange: Exchange) => {
-      const isOne = callKey(entryOf(platform, exchange), ignore) === call.key
-      if (isOne) crashing ??= exchange
-      return isOne
-    }
-    const faults = [{ fault, times: test.times ?? 1 }, ...(test.next ? [{ fault: test.next, times: 1 }] : [])]
-    for (const one of faults) platform.faultCalls.add({ ...one, path: '*' }, isCall, true)
-    platform.sharedRun?.handFaults(faults.map(one => ({ ...one, key: call.key })))
-    const crash = test.crash && untilMoment(() => crashing, test.crash, ended.signal)
-    return run({ platform, program, limitMs, crash }).finally(() => ended.abort())
-  }
-
-  return {
-    first: () => run({ platform: firstPlatform, program }),
-    /** Repeats the test file that made the call if it is known and its runner can, else everything. */
-    async withFault(planned: PlannedRun, first: RunOfCalls): Promise<AdversaryResult> {
-      const limitMs = 3 * first.durationMs + WAITS_MS + turnsMs(planned.test, first)
-      const file = testFileOf(planned.call.test)
-      const ofFile = flags.all || !file || inseparable.has(file) ? undefined : commandFor(program, [file])
-      if (ofFile) {
-        const result = resultOf(planned, await runWith(planned, ofFile, limitMs), first)
-        if (result.wasHit || signal.aborted) return result
-        inseparable.add(file ?? '')
-      }
-      return resultOf(planned, await runWith(planned, program, limitMs), first)
-    },
+    return { ...ended, calls: clientCalls(entries(), this.#ignore) }
   }
 }

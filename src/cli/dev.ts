@@ -7,13 +7,13 @@ import { configFileNames, replyFilesOf } from '../platform/config/load.js'
 import { changedOptions } from '../platform/config/print.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { ListedRule } from '../replies/operations.js'
-import { version } from '../version.js'
 import { banner } from './banner.js'
 import { type CommandLine, command, configSources, runFlags } from './command.js'
 import {
   conclude,
   createEventLog,
   type EventLog,
+  EXIT_FAILED,
   logMessages,
   logProblems,
   logRequests,
@@ -27,9 +27,6 @@ import { type WatchedFiles, watchFiles } from './watch.js'
 
 /** How long open streams may continue after the first signal. */
 const GRACE_MS = 3000
-
-/** The exit code when --strict or --fail-on-violation has failed, or requests have changed. */
-const EXIT_FAILED = 1
 
 const dev = command({
   flags: runFlags,
@@ -74,13 +71,8 @@ async function start(line: CommandLine<typeof runFlags>): Promise<undefined> {
   requireUsedFlags(platform, flags)
   // Loaded only now, when the port is open. The app runs elsewhere, so nothing is set yet.
   const { environmentFor } = await import('../environment/index.js')
-  const bannerText = (colors: Colors) =>
-    banner(
-      platform,
-      environmentFor(platform, undefined, () => false),
-      version,
-      colors,
-    )
+  const environmentNow = () => environmentFor(platform, undefined, () => false)
+  const bannerText = (colors: Colors) => banner(platform, environmentNow(), colors)
   log.event({ event: 'ready', ...readyFacts(platform) }, bannerText)
   logMessages(platform, log)
   logProblems(platform, log, flags)

@@ -125,14 +125,20 @@ export function logUnknownPaths(
   return counts
 }
 
-export const logUnknownPath = (log: EventLog, sentence: string, count: number): void =>
-  log.problem({ event: 'unknown-path', sentence, count }, ({ yellow }) =>
-    yellow(printable(`${pluralize(count, 'request')} to an unknown path: ${sentence}`)),
-  )
+export function logUnknownPath(log: EventLog, sentence: string, count: number): void {
+  const text = `${pluralize(count, 'request')} to an unknown path: ${sentence}`
+  logWarning(log, { event: 'unknown-path', sentence, count }, text)
+}
+
+export const logWarning = (log: EventLog, event: object, text: string): void =>
+  log.problem(event, ({ yellow }) => yellow(printable(text)))
 
 /** Reports messages in the outbox (codes and links), beginning with those that have already been sent. */
 export const logMessages = (platform: Pick<Platform, 'onMessage'>, log: Pick<EventLog, 'event'>): void =>
   platform.onMessage(message => log.event(messageEvent(message), colors => messageLine(message, colors)))
+
+/** The exit code if the command succeeded, but --strict or --fail-on-violation failed, or requests have changed. */
+export const EXIT_FAILED = 1
 
 export interface HowToConclude extends Pick<Flags, 'json'> {
   readonly checks: Checks

@@ -8,7 +8,7 @@ import { memoized } from '../core/work.js'
 import { type Environment, environmentFor } from '../environment/index.js'
 import { fastReplay, type LoadedConfig, loadConfig, type Override, RUN } from '../platform/config/load.js'
 import { allOptions } from '../platform/config/options.js'
-import { openPlatform, type Platform, type PlatformSources } from '../platform.js'
+import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { adversaryFlags, listOfFaults, requireAdversary, startAdversary } from './adversary.js'
 import type { AdversaryRun } from './adversary-report.js'
@@ -18,22 +18,21 @@ import {
   conclude,
   createEventLog,
   type EventLog,
+  EXIT_FAILED,
   type HowToConclude,
   logMessages,
   logProblems,
   logRequests,
   logUnknownPath,
   logUnknownPaths,
+  logWarning,
 } from './event-log.js'
-import { colorsFor, pluralize, printable } from './output.js'
+import { colorsFor, pluralize } from './output.js'
 import { acceptCommandOf, hasUnused, missAdvice, requireRecording, requireUsedFlags } from './receipt.js'
 import type { RunResult } from './receipt-file.js'
 import { checksOf, endOf, findingsOf, folderName, testsOf, watchRun, withoutRemoved } from './run-result.js'
 import { ECHO_MS } from './stop-signals.js'
 import { appendSummary } from './summary.js'
-
-/** The exit code if the child succeeded, but --strict or --fail-on-violation failed, or requests have changed. */
-const EXIT_FAILED = 1
 
 const execFlags = {
   ...runFlags,
@@ -63,7 +62,6 @@ export const execCommands = {
 }
 
 /** Returns the exit code. Only the child writes to standard output. Rejects with the errors of `openPlatform`. */
-// Long because it is the life of a run, from top to bottom.
 async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const { child: program, flags, overrides } = line
   if (flags.adversary && flags.list) {
@@ -74,43 +72,51 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   requireAdversary(flags)
   if (flags.adversary && flags.summary !== undefined)
     throw new UsageError('--summary is about one run. With --adversary, use --json, and send the report to a file.')
-  let child: Pick<Child, 'ended' | 'send'> | undefined
-  let earlySignal: NodeJS.Signals | undefined
-  onSignals(signal => {
-    if (child) child.send(signal)
-    else earlySignal ??= signal
-  })
+  const runChild = passSignals()
   const defaults = [fastReplay('standin exec')]
   const sources = { ...configSources(line), defaults, report: (error: unknown) => console.error(error) }
   const loaded = await loadConfig(sources)
   const temporary = temporaryOptions(loaded)
   const shared = { ...sources, flags: [...overrides, ...temporary], isSharingRun: true }
-  const open = (more: Pick<PlatformSources, 'warn'> = {}) =>
-    openPlatform({ ...shared, ...more }, withOptions(loaded, temporary))
-  const platform = await open()
+  const configured = withOptions(loaded, temporary)
+  const platform = await openPlatform(shared, configured)
   requireUsedFlags(platform, flags)
   if (flags.prune) requireRecording(platform)
   const writeReceipt =
     flags.receipt === undefined ? undefined : (await import('./receipt-file.js')).beginReceipt(flags.receipt)
-  const run = platform.sharedRun
-  if (run) run.isWhole = flags.whole
-  const environment = environmentFor(platform)
-  const env = environmentOfChild(platform, environment)
-  if (flags.adversary) {
-    for (const remark of environment.remarks) console.error(remark)
-    const variablesFor = (other: Platform) => environmentOfChild(other, environmentFor(other))
-    // What there is to warn of was said at the first one.
-    let findings: RunResult['findings'] = null
-    const found = (run: AdversaryRun) => {
-      findings = findingsOf(run)
-    }
-    child = startAdversary({ platform, open: () => open({ warn() {} }), program, variablesFor, flags, found })
-    if (earlySignal) child.send(earlySignal)
-    const code = await child.ended
-    const ofFindings = findings !== null && code === EXIT_FAILED
-    writeReceipt?.({ ...emptyResult(platform, flags), exitCode: ofFindings ? 0 : code, findings })
-    return code
+  if (platform.sharedRun) platform.sharedRun.isWhole = flags.whole
+  const execution = { line, platform, runChild, writeReceipt }
+  // What there is to warn of was said at the first one.
+  const open = () => openPlatform({ ...shared, warn() {} }, configured)
+  return flags.adversary ? runWithFaults(execution, open) : runOnce(execution)
+}
+
+interface Execution {
+  readonly line: CommandLine<typeof execFlags>
+  readonly platform: Platform
+  readonly runChild: ReturnType<typeof passSignals>
+  readonly writeReceipt: ((result: RunResult) => void) | undefined
+}
+
+/** Runs the command with each fault. `open` opens a platform for another run. */
+async function runWithFaults({ line, platform, runChild, writeReceipt }: Execution, open: () => Promise<Platform>) {
+  const { child: program, flags } = line
+  for (const remark of environmentFor(platform).remarks) console.error(remark)
+  const variablesFor = (other: Platform) => environmentOfChild(other, environmentFor(other))
+  let findings: RunResult['findings'] = null
+  const found = (run: AdversaryRun) => {
+    findings = findingsOf(run)
   }
+  const code = await runChild(() => startAdversary({ platform, open, program, variablesFor, flags, found }))
+  const ofFindings = findings !== null && code === EXIT_FAILED
+  writeReceipt?.({ ...emptyResult(platform, flags), exitCode: ofFindings ? 0 : code, findings })
+  return code
+}
+
+async function runOnce(execution: Execution): Promise<number> {
+  const { line, platform, runChild, writeReceipt } = execution
+  const { child: program, flags } = line
+  const environment = environmentFor(platform)
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr)
   if (flags.verbose) {
@@ -124,34 +130,31 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   if (!flags.json) platform.onMiss(adviseOnMisses(platform, line))
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   if (process.env[RUN] !== undefined) console.error(BELOW_ANOTHER)
-  child = earlySignal ? finishedChild(exitCodeOfSignal(earlySignal)) : startChild(program, env)
-  const code = await child.ended
+  const exitCode = await runChild(early =>
+    early ? finishedChild(exitCodeOfSignal(early)) : startChild(program, environmentOfChild(platform, environment)),
+  )
   await platform.stop()
   const result: RunResult = {
     ...emptyResult(platform, flags),
     ...testsOf(platform),
-    ...{
-      exitCode: code,
-      requests,
-      misses,
-      unknownPaths: Object.fromEntries(unknownPaths),
-      elsewhere: environment.remarks,
-    },
+    ...{ exitCode, requests, misses, unknownPaths: Object.fromEntries(unknownPaths), elsewhere: environment.remarks },
     unusedOfAll: writeReceipt ? (platform.receipt(true)?.unused ?? []) : [],
   }
+  return finish(execution, result, log)
+}
+
+/** Reports a result, tidies the recordings up, and writes the receipt. Returns the exit code. */
+async function finish({ line: { flags }, platform, writeReceipt }: Execution, result: RunResult, log: EventLog) {
   const isPart = writeReceipt !== undefined && !flags.whole
   const hasFailed = concludeRun(result, log, { ...flags, isPart, acceptCommand: acceptCommandOf(flags) })
-  const exitCode = code === 0 && hasFailed ? EXIT_FAILED : code
+  const exitCode = result.exitCode === 0 && hasFailed ? EXIT_FAILED : result.exitCode
   if (flags.summary !== undefined) appendSummary(flags.summary, result, log, exitCode)
-  const { receipt } = result
-  if (!receipt) {
-    writeReceipt?.(result)
-    return exitCode
-  }
-  const { endRun } = await import('./after-run.js')
-  const ended = { exitCode, isWhole: flags.whole, isPruning: flags.prune, isSure: flags.yes }
-  const tidied = await endRun({ platform, log, ...ended })
-  writeReceipt?.({ ...result, removed: tidied.removed, receipt: withoutRemoved(receipt, tidied) })
+  if (result.receipt) {
+    const { endRun } = await import('./after-run.js')
+    const ended = { exitCode, isWhole: flags.whole, isPruning: flags.prune, isSure: flags.yes }
+    const tidied = await endRun({ platform, log, ...ended })
+    writeReceipt?.(withoutRemoved(result, tidied))
+  } else writeReceipt?.(result)
   return exitCode
 }
 
@@ -181,16 +184,18 @@ interface HowToConcludeRun extends Pick<HowToConclude, 'json' | 'acceptCommand'>
 
 /** Reports how a run went, and what its tests did otherwise than they were asked to. Returns whether it failed, apart from its command. */
 export function concludeRun(result: RunResult, log: EventLog, { isPart = false, ...how }: HowToConcludeRun): boolean {
-  const { checks, receipt } = result
+  const { checks, receipt, elsewhere } = result
   reportTests(result, log)
   const isNothingRecorded = result.mode === 'record' && receipt !== null && receipt.passed + receipt.own === 0
   if (isNothingRecorded && !isPart) log.problem({ event: 'nothing-recorded' }, ({ red }) => red(NOTHING_RECORDED))
   const own = isPart ? { ...checks, strictUnused: false } : checks
   const hasFailed = conclude(result, log, { ...how, checks: own }) || (isNothingRecorded && !isPart)
   for (const [sentence, count] of Object.entries(result.unknownPaths)) logUnknownPath(log, sentence, count)
-  reportElsewhere(result, log)
+  // Part of the receipt: what the command may have asked in place of the platform.
+  if (elsewhere.length > 0)
+    log.problem({ event: 'elsewhere', remarks: elsewhere }, ({ yellow }) => elsewhere.map(yellow).join('\n'))
   const isLeft = isNothingRecorded || (checks.strictUnused && receipt !== null && hasUnused(receipt))
-  if (isPart && isLeft) log.problem({ event: 'judged-later' }, ({ yellow }) => yellow(JUDGED_LATER))
+  if (isPart && isLeft) logWarning(log, { event: 'judged-later' }, JUDGED_LATER)
   log.flush()
   return hasFailed
 }
@@ -200,26 +205,16 @@ const JUDGED_LATER =
 
 /** Says which tests did not report, and which options they set themselves. */
 function reportTests({ notReported, ownOptions }: RunResult, log: EventLog): void {
-  if (notReported.length > 0)
-    log.problem({ event: 'not-reported', files: notReported }, ({ yellow }) =>
-      yellow(
-        printable(`${pluralize(notReported.length, 'file')} did not report: ${notReported.join(', ')}. Was it ended?`),
-      ),
+  const silent = `${pluralize(notReported.length, 'file')} did not report: ${notReported.join(', ')}. Was it ended?`
+  if (notReported.length > 0) logWarning(log, { event: 'not-reported', files: notReported }, silent)
+  for (const [setting, files] of Object.entries(ownOptions)) {
+    const who = `${files.join(', ')} ${files.length === 1 ? 'sets' : 'set'}`
+    logWarning(
+      log,
+      { event: 'set-by-tests', setting, files },
+      `${who} ${setting}, which comes before the command line.`,
     )
-  for (const [setting, files] of Object.entries(ownOptions))
-    log.problem({ event: 'set-by-tests', setting, files }, ({ yellow }) =>
-      yellow(
-        printable(
-          `${files.join(', ')} ${files.length === 1 ? 'sets' : 'set'} ${setting}, which comes before the command line.`,
-        ),
-      ),
-    )
-}
-
-/** Part of the receipt: what the command may have asked in place of the platform. */
-function reportElsewhere({ elsewhere }: RunResult, log: EventLog): void {
-  if (elsewhere.length === 0) return
-  log.problem({ event: 'elsewhere', remarks: elsewhere }, ({ yellow }) => elsewhere.map(yellow).join('\n'))
+  }
 }
 
 function adviseOnMisses({ loaded }: Platform, { child: program, flags }: CommandLine<typeof execFlags>) {
@@ -250,12 +245,24 @@ function environmentOfChild(platform: Platform, { variables }: Environment): Nod
   ])
 }
 
-/** Called before the port opens, so that no signal can leave the child running alone. */
-function onSignals(listener: (signal: NodeJS.Signals) => void): void {
-  process.on('SIGINT', listener)
-  process.on('SIGTERM', listener)
+/** Returns what runs the child. Called before the port opens, so that no signal can leave the child running alone. */
+function passSignals() {
+  let child: Pick<Child, 'ended' | 'send'> | undefined
+  let early: NodeJS.Signals | undefined
+  const pass = (signal: NodeJS.Signals) => {
+    if (child) child.send(signal)
+    else early ??= signal
+  }
+  process.on('SIGINT', pass)
+  process.on('SIGTERM', pass)
   // The terminal is gone, so nothing could stop the child any more.
-  process.on('SIGHUP', () => listener('SIGTERM'))
+  process.on('SIGHUP', () => pass('SIGTERM'))
+  /** Resolves with the exit code. `early` is a signal that came before, which the child gets too. */
+  return (start: (early: NodeJS.Signals | undefined) => NonNullable<typeof child>): Promise<number> => {
+    child = start(early)
+    if (early) child.send(early)
+    return child.ended
+  }
 }
 
 /**

@@ -3,15 +3,12 @@ import { UsageError } from '../check/problem.js'
 import { adversaryReport, hasBugs } from './adversary-report.js'
 import { logTidied } from './after-run.js'
 import { type CommandLine, command, fileName, outputFlags, runFlags } from './command.js'
-import { createEventLog, createProblemLog, type EventLog } from './event-log.js'
+import { createEventLog, createProblemLog, type EventLog, EXIT_FAILED, logWarning } from './event-log.js'
 import { concludeRun } from './exec.js'
 import { commonTests, eitherOf, joinResults, type RunResult, readReceipts } from './receipt-file.js'
 import { createReporter } from './report.js'
 import { checksOf } from './run-result.js'
 import { appendSummary } from './summary.js'
-
-/** The exit code if the commands succeeded, but a check failed. */
-const EXIT_FAILED = 1
 
 const receiptFlags = {
   strict: runFlags.strict,
@@ -37,27 +34,17 @@ export const receiptCommands = {
 async function joinFiles({ args, flags }: CommandLine<typeof receiptFlags>): Promise<number> {
   if (args.length === 0) throw new UsageError('standin receipt needs files: standin receipt 1.json 2.json.')
   const parts = readReceipts(args)
-  const isWhole = flags.whole || parts.every(({ result }) => result.isWhole)
-  const joined = joinResults(
-    parts.map(({ result }) => result),
-    isWhole,
-  )
+  const results = parts.map(({ result }) => result)
+  const isWhole = flags.whole || results.every(one => one.isWhole)
+  const joined = joinResults(results, isWhole)
   const result: RunResult = { ...joined, checks: eitherOf(joined.checks, checksOf(flags)) }
   const log = await createEventLog({ ...flags, verbose: false }, process.stdout)
-  for (const sentence of commonTests(parts))
-    log.problem({ event: 'common-tests', sentence }, ({ yellow }) => yellow(sentence))
+  for (const sentence of commonTests(parts)) logWarning(log, { event: 'common-tests', sentence }, sentence)
   logFound(result, log, flags)
-  const hasFailed = concludeRun(result, log, {
-    ...flags,
-    acceptCommand: 'standin recordings accept, after a run with --on-miss nearest here',
-  })
-  logTidied(log, {
-    ...result,
-    notAsked: result.receipt?.notAsked ?? [],
-    goneTests: [],
-    objection: undefined,
-    advice: '',
-  })
+  const acceptCommand = 'standin recordings accept, after a run with --on-miss nearest here'
+  const hasFailed = concludeRun(result, log, { ...flags, acceptCommand })
+  const notAsked = result.receipt?.notAsked ?? []
+  logTidied(log, { ...result, notAsked, goneTests: [], objection: undefined, advice: '' })
   if (result.findings) await createReporter(flags).write(adversaryReport(result.findings))
   const isBroken = hasFailed || (result.findings !== null && hasBugs(result.findings))
   const exitCode = result.exitCode === 0 && isBroken ? EXIT_FAILED : result.exitCode
@@ -66,11 +53,7 @@ async function joinFiles({ args, flags }: CommandLine<typeof receiptFlags>): Pro
 }
 
 /** What `exec` reports while it runs. */
-function logFound(
-  { misses, violations, onMiss }: RunResult,
-  log: EventLog,
-  flags: Parameters<typeof createProblemLog>[2],
-) {
+function logFound({ misses, violations, onMiss }: RunResult, log: EventLog, flags: { readonly json: boolean }) {
   const problems = createProblemLog(log, onMiss, flags)
   for (const one of violations.toReversed()) problems.violating(one)
   for (const miss of misses) problems.miss(miss)

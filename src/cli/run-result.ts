@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Platform } from '../platform.js'
-import type { Miss, Receipt, Tidied } from '../recordings/index.js'
+import type { Miss, Tidied } from '../recordings/index.js'
 import type { AdversaryRun } from './adversary-report.js'
 import type { RunFlags } from './command.js'
 import type { Checks, PrintedEnd, RunResult } from './receipt-file.js'
@@ -67,9 +67,11 @@ export const findingsOf = ({ results, planned, seconds }: AdversaryRun): NonNull
 })
 
 /** After a recording run, what it has removed is neither unused nor not asked for. */
-export function withoutRemoved(receipt: Receipt, { removed, notAsked }: Pick<Tidied, 'removed' | 'notAsked'>): Receipt {
+export function withoutRemoved(result: RunResult, { removed, notAsked }: Pick<Tidied, 'removed' | 'notAsked'>) {
+  const { receipt } = result
   const gone = new Set(removed)
-  return { ...receipt, notAsked, unused: receipt.unused.filter(file => !gone.has(file)) }
+  const left = receipt && { ...receipt, notAsked, unused: receipt.unused.filter(file => !gone.has(file)) }
+  return { ...result, removed, receipt: left }
 }
 
 /** The folder of recordings as it is called on any machine: relative to the repository, or else to the package. */

@@ -22,25 +22,14 @@ const LOOKING_SHARE = 0.05
  * the system miss the targets of links, new folders and files of containers, and a library that watches single files
  * lost changes while it started.)
  */
-export function watchFiles(
-  filesNow: () => WatchedFiles,
-  readAtMs: number,
-  onChange: () => Promise<void> | void,
-): () => void {
+export function watchFiles(filesNow: () => WatchedFiles, readAtMs: number, onChange: () => Promise<void> | void) {
   /** What the files looked like when they were read. */
   let known: ReadonlyMap<string, string> = new Map()
   let before: ReadonlyMap<string, string> | undefined
-  let sinceMs = readAtMs
-  /** Whether the files may be others than those of the last look. */
-  let isAnew = true
+  /** When they were read, if they may be others than those of the last look. */
+  let anewSinceMs: number | undefined = readAtMs
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
-
-  function hasChanged(now: ReadonlyMap<string, string>): boolean {
-    const isOther = ([file, looks]: readonly [string, string]) =>
-      known.has(file) || !isAnew ? known.get(file) !== looks : changedAtMs(file) >= sinceMs
-    return [...now].some(isOther) || (!isAnew && now.size !== known.size)
-  }
 
   async function look(): Promise<void> {
     const startedMs = performance.now()
@@ -50,13 +39,13 @@ export function watchFiles(
     const isSettled = isDeepStrictEqual(now, before)
     before = now
     if (isSettled) {
-      const isChanged = hasChanged(now)
+      const isChanged = haveChanged(known, now, anewSinceMs)
       known = now
-      isAnew = false
+      anewSinceMs = undefined
       if (isChanged) {
-        sinceMs = Date.now()
+        const changedMs = Date.now()
         await onChange()
-        isAnew = !isDeepStrictEqual(filesNow(), wanted)
+        if (!isDeepStrictEqual(filesNow(), wanted)) anewSinceMs = changedMs
       }
     }
     const pauseMs = Math.max(LOOK_MS, (performance.now() - startedMs) / LOOKING_SHARE)
@@ -64,10 +53,19 @@ export function watchFiles(
   }
 
   void look()
-  return () => {
+  return (): void => {
     isClosed = true
     clearTimeout(timer)
   }
+}
+
+type Looks = ReadonlyMap<string, string>
+
+/** If they may be other files than those that are known, only changes of these since `anewSinceMs` count. */
+function haveChanged(known: Looks, now: Looks, anewSinceMs: number | undefined): boolean {
+  const isOther = ([file, looks]: readonly [string, string]) =>
+    known.has(file) || anewSinceMs === undefined ? known.get(file) !== looks : changedAtMs(file) >= anewSinceMs
+  return [...now].some(isOther) || (anewSinceMs === undefined && now.size !== known.size)
 }
 
 async function filesIn({ configFile, otherFiles, replies }: WatchedFiles): Promise<readonly string[]> {

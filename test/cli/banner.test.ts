@@ -4,6 +4,7 @@ import { noColors } from '../../src/cli/output.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/secrets.js'
 import { environmentFor } from '../../src/environment/index.js'
 import { openPlatform } from '../../src/platform.js'
+import { version } from '../../src/version.js'
 
 /** A platform without a port, and its banner. */
 async function bannerWith(options: object = {}, env: Readonly<Record<string, string>> = {}) {
@@ -15,14 +16,14 @@ async function bannerWith(options: object = {}, env: Readonly<Record<string, str
   const platform = await openPlatform({ cwd: '/', file: false, flags, listen: false })
   onTestFinished(() => platform.stop())
   const environment = environmentFor(platform, { folders: [], env }, () => false)
-  return { platform, text: banner(platform, environment, '1.2.3', noColors) }
+  return { platform, text: banner(platform, environment, noColors) }
 }
 
 test('the banner lists the facts, then an unindented block to copy', async () => {
   const { platform, text } = await bannerWith()
   const { apiKey, anonKey, serviceKey } = platform
   expect(text).toBe(`
-  Standin 1.2.3 · mode emulate
+  Standin ${version} · mode emulate
 
   Base URL   http://localhost
   Dashboard  http://localhost/dashboard
