@@ -73,16 +73,22 @@ function withoutToolResults(body: unknown): unknown {
   return { ...body, ...Object.fromEntries(changed.map(name => [name, (body[name] as unknown[]).map(emptied)])) }
 }
 
-function ignoreTexts(options: readonly IgnoreOption[]): Ignore {
-  const ignoredParameters: { readonly name: string; readonly erase: Erase | undefined }[] = []
+/** Fields, parameters, and patterns that apply to all texts. */
+function ignoredBy(options: readonly IgnoreOption[]) {
   const fields: IgnoredField[] = []
+  const parameters: { readonly name: string; readonly erase: Erase | undefined }[] = []
   const anywhere: string[] = []
   for (const { path, query, pattern } of options.map(asObject)) {
     const erase = pattern === undefined ? undefined : eraserOf(pattern)
     if (path !== undefined) fields.push({ steps: stepsOf(path), erase })
-    if (query !== undefined) ignoredParameters.push({ name: query, erase })
+    if (query !== undefined) parameters.push({ name: query, erase })
     if (pattern !== undefined && path === undefined && query === undefined) anywhere.push(pattern)
   }
+  return { fields, parameters, anywhere }
+}
+
+function ignoreTexts(options: readonly IgnoreOption[]): Ignore {
+  const { fields, parameters, anywhere } = ignoredBy(options)
   const names = ignoredNames.filter(name => anywhere.includes(name))
   const expressions = anywhere.filter(pattern => !isIgnoredName(pattern)).map(eraserOf)
 
@@ -91,8 +97,8 @@ function ignoreTexts(options: readonly IgnoreOption[]): Ignore {
     return expressions.reduce((rest, erase) => erase(rest), unnamed)
   }
 
-  const inJson: Ignore['inJson'] = (value, change = asItIs) => {
-    const remainder = change(fields.length === 0 ? value : withoutIgnored(value, fields))
+  const inJson: Ignore['inJson'] = (value, change = left => left) => {
+    const remainder = change(withoutIgnored(value, fields))
     if (anywhere.length === 0) return remainder
     const spared = names.includes('ids') ? wordsOfTools(remainder) : nothingSpared
     return withTexts(remainder, (text, field) => remainderIn(text, field, spared))
@@ -103,9 +109,9 @@ function ignoreTexts(options: readonly IgnoreOption[]): Ignore {
     withToolResults: undefined,
     and: more => ignoreFrom([...options, ...more]),
     inText: text => remainderIn(text),
-    inQuery: parameters =>
-      parameters.flatMap(([name, value]): Parameter[] => {
-        const matching = ignoredParameters.filter(parameter => parameter.name === percentDecoded(name))
+    inQuery: all =>
+      all.flatMap(([name, value]): Parameter[] => {
+        const matching = parameters.filter(parameter => parameter.name === percentDecoded(name))
         if (matching.some(({ erase }) => !erase)) return []
         if (value === undefined || matching.length + anywhere.length === 0) return [[name, value]]
         const text = matching.reduce((rest, { erase }) => erase?.(rest) ?? rest, percentDecoded(value))
@@ -116,14 +122,13 @@ function ignoreTexts(options: readonly IgnoreOption[]): Ignore {
     inField(name, value) {
       const steps = stepsOf(name).slice(0, DEEPEST_COMPARED)
       const nested = steps.reduceRight<unknown>((inner, step) => Object.fromEntries([[step, inner]]), value)
-      const stepInside = (outer: unknown, step: string) =>
-        isObject(outer) && Object.hasOwn(outer, step) ? outer[step] : undefined
-      return steps.reduce(stepInside, inJson(nested)) as string | undefined
+      return steps.reduce(inside, inJson(nested)) as string | undefined
     },
   }
 }
 
-const asItIs = (value: unknown) => value
+const inside = (outer: unknown, step: string) =>
+  isObject(outer) && Object.hasOwn(outer, step) ? outer[step] : undefined
 
 /** The names of tools, and the keys of their schemas, which may look like ids wherever they are mentioned. */
 function wordsOfTools(body: unknown): ReadonlySet<string> {

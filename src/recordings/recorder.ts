@@ -85,9 +85,9 @@ export class Recorder {
     const { file, test, place, keys } = recording
     this.#arrived(recording)
     return observerFor(recording, {
-      onFailure: () => this.parts.run.failed(test, keys.key, place, file),
-      onLeft: stop => this.#readOn(recording, stop),
-      onEnd: result => {
+      failure: () => this.parts.run.failed(test, keys.key, place, file),
+      left: stop => this.#readOn(recording, stop),
+      end: result => {
         this.#ended(recording)
         if (typeof result === 'string') this.parts.run.notRecorded(file, result)
         else if (result) this.#save(recording, result)
@@ -270,9 +270,11 @@ export class Recorder {
 }
 
 interface Listeners {
-  readonly onFailure: () => void
-  readonly onLeft: (stop: () => void) => void
-  readonly onEnd: (result: Capture | string | undefined) => void
+  /** Called as soon as it is clear that the client may try again. */
+  readonly failure: () => void
+  readonly left: (stop: () => void) => void
+  /** Called with the answer, with the reason why it cannot be saved, or with nothing if there was none. */
+  readonly end: (result: Capture | string | undefined) => void
 }
 
 /** An outage while a suite is recorded again must not cost the answers that are there. */
@@ -281,14 +283,8 @@ const isWorse = (response: RecordedResponse, old: RecordedResponse): boolean =>
 
 const isWhole = ({ complete, leftByClient }: RecordedResponse) => complete || leftByClient === true
 
-/**
- * Collects the answer of an exchange. `onFailure` is called as soon as it is clear that the client may try again, and `onEnd` with
- * the answer, with the reason why it cannot be saved, or with nothing if there was none.
- */
-function observerFor(
-  { exchange, file, isEndless }: OpenRecording,
-  { onFailure, onLeft, onEnd }: Listeners,
-): NamedObserver {
+/** Collects the answer of an exchange. */
+function observerFor({ exchange, file, isEndless }: OpenRecording, on: Listeners): NamedObserver {
   const startedMs = performance.now()
   let head: (Pick<Capture, 'status' | 'headers' | 'statusText'> & { readonly atMs: number }) | undefined
   let chunks: RecordedChunk[] = []
@@ -296,14 +292,14 @@ function observerFor(
   let isRefused = false
   return {
     file,
-    ...(!isEndless && { left: onLeft }),
+    ...(!isEndless && { left: on.left }),
     head(status, headers, statusText) {
       head = { status, headers, statusText, atMs: performance.now() }
-      if (isPassingStatus(status)) onFailure()
+      if (isPassingStatus(status)) on.failure()
     },
     refused(why) {
-      onFailure()
-      onEnd(`${file} was not saved: ${why}.`)
+      on.failure()
+      on.end(`${file} was not saved: ${why}.`)
       isRefused = true
     },
     bytes(bytes) {
@@ -315,15 +311,15 @@ function observerFor(
     end(isWhole, isLeft = false) {
       if (isRefused) return
       const leftByClient = isLeft && head !== undefined && chunks.length > 0
-      if (!isWhole && !isEndless && !leftByClient && !hasDone(chunks)) onFailure()
+      if (!isWhole && !isEndless && !leftByClient && !hasDone(chunks)) on.failure()
       // There was no answer to save: a server may open its stream and send nothing, or refuse to open it.
       if (!head || (opensServerStream(exchange) && !chunks.some(({ bytes }) => bytes.includes('data:'))))
-        return onEnd(undefined)
-      if (totalBytes > MOST_BODY_BYTES) return onEnd(`Larger than ${MOST_BODY_BYTES} bytes: ${file}.`)
+        return on.end(undefined)
+      if (totalBytes > MOST_BODY_BYTES) return on.end(`Larger than ${MOST_BODY_BYTES} bytes: ${file}.`)
       const { atMs, ...rest } = head
       const times = { headMs: atMs - startedMs, endMs: performance.now() - atMs }
       const complete = isWhole || isEndless
-      onEnd({ ...rest, ...times, chunks, complete, ...(leftByClient && !complete && { leftByClient }) })
+      on.end({ ...rest, ...times, chunks, complete, ...(leftByClient && !complete && { leftByClient }) })
     },
   }
 }

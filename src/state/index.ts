@@ -98,12 +98,11 @@ function createState(database: Database, warn: (sentence: string) => void): Stat
     write: (work, { isQuiet = false } = {}) =>
       run('write', async () => {
         let mayHaveEnded = false
-        const accessMayHaveEnded = () => {
-          mayHaveEnded = true
-        }
         const result = await inTurn(() =>
           database.transaction('write', async query => {
-            const tables = tablesIn(query, schema, accessMayHaveEnded)
+            const tables = tablesIn(query, schema, () => {
+              mayHaveEnded = true
+            })
             return follow && !isQuiet ? followed(tables, work, follow) : work(tables)
           }),
         )
@@ -132,7 +131,9 @@ async function followed<T>(
   const result = await work({
     ...tables,
     users: {
-      ...users,
+      get: id => users.get(id),
+      find: (where, page) => users.find(where, page),
+      count: where => users.count(where),
       async insert(row) {
         await users.insert(row)
         changed.add(row.id)

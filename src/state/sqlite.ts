@@ -56,6 +56,10 @@ export async function openFile(file: string): Promise<Database> {
   }
 }
 
+// WAL allows reading while one connection writes. NORMAL passes each commit to the operating system without waiting
+// for the disk: if the process is killed, nothing is lost; only a power failure could lose the last commits.
+const WRITER_SETTINGS = 'pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal'
+
 async function open(file: string): Promise<Database> {
   // Two connections, because on a single one a reader would see unfinished changes of a writer.
   const writer = new sqlite.DatabaseSync(file)
@@ -83,10 +87,7 @@ async function open(file: string): Promise<Database> {
   }
 
   try {
-    // WAL allows reading while one connection writes. NORMAL passes each commit to the operating system without waiting
-    // for the disk: if the process is killed, nothing is lost; only a power failure could lose the last commits.
-    const settings = 'pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal'
-    await whenFree(() => writer.exec(settings), OPENING_PATIENCE_MS)
+    await whenFree(() => writer.exec(WRITER_SETTINGS), OPENING_PATIENCE_MS)
     reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}; pragma query_only = on`)
     await migrate(database, {
       place: file,

@@ -89,69 +89,81 @@ const shapeOf = (name: TableName): AnyShape => ({
   ...(shapes[name] as Partial<AnyShape>),
 })
 
-/** The interface that is the same for all tables. */
-export interface AnyTable {
-  get(key: string): Promise<AnyRow | undefined>
-  find(where: AnyRow, page?: Page): Promise<readonly AnyRow[]>
-  count(where: AnyRow): Promise<number>
-  insert(row: AnyRow): Promise<void>
-  update(key: string, changes: AnyRow): Promise<void>
-  remove(where: AnyRow): Promise<number>
+/** The tables, for work in one transaction. `schema` precedes their names. Calls `accessMayHaveEnded` when rows that give access change. */
+export function tablesIn(query: Query, schema: string, accessMayHaveEnded: () => void): Tables {
+  const tableOf = (name: TableName) => new AnyTable(query, `${schema}${name}`, shapeOf(name), accessMayHaveEnded)
+  // The only place where untyped tables get their types. The compiler checks what is written, so what is read has the
+  // same types.
+  return Object.fromEntries(tableNames.map(name => [name, tableOf(name)])) as unknown as Tables
 }
 
-// The only place where untyped tables get their types. The compiler checks what is written, so what is read has the
-// same types.
-const tablesOf = (make: (name: TableName) => AnyTable): Tables =>
-  Object.fromEntries(tableNames.map(name => [name, make(name)])) as unknown as Tables
+/** What is the same for all tables. */
+export class AnyTable {
+  constructor(
+    private readonly query: Query,
+    private readonly table: string,
+    private readonly shape: AnyShape,
+    private readonly accessMayHaveEnded: () => void,
+  ) {}
 
-/** The tables, for work in one transaction. `schema` precedes their names. Calls `accessMayHaveEnded` when rows that give access change. */
-export const tablesIn = (query: Query, schema: string, accessMayHaveEnded: () => void): Tables =>
-  tablesOf(name => tableIn(query, `${schema}${name}`, shapeOf(name), accessMayHaveEnded))
-
-function tableIn(query: Query, table: string, shape: AnyShape, accessMayHaveEnded: () => void): AnyTable {
-  const { key: keyColumn, order, accessColumns } = shape
-  const sorting = order === undefined ? `"created_at" desc, "${keyColumn}"` : `"${order}", "${keyColumn}"`
-
-  const onRows = async (statement: string, where: AnyRow, rest = '', restValues: readonly Cell[] = []) => {
-    const filter = filterFor(where)
-    return filter ? query(`${statement} where ${filter.tests} ${rest}`, [...filter.values, ...restValues]) : []
+  async get(key: string) {
+    const [row] = await this.#onRows(`select * from ${this.table}`, { [this.shape.key]: key })
+    return row && decoded(this.shape, row)
   }
 
-  return {
-    async get(key) {
-      const [row] = await onRows(`select * from ${table}`, { [keyColumn]: key })
-      return row && decoded(shape, row)
-    },
-    async find(where, { limit = Number.MAX_SAFE_INTEGER, offset = 0 } = {}) {
-      const rest = `order by ${sorting} limit ? offset ?`
-      const rows = await onRows(`select * from ${table}`, where, rest, [limit, offset])
-      return rows.map(row => decoded(shape, row))
-    },
-    async count(where) {
-      const [row] = await onRows(`select count(*) as "count" from ${table}`, where)
-      return Number(row?.count ?? 0)
-    },
-    async insert(row) {
-      const cells = encoded(shape, row)
-      // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
-      const rest = `on conflict do nothing returning "${keyColumn}"`
-      const added = await query(`${insertion(table, cells)} ${rest}`, Object.values(cells))
-      if (added.length === 0) throw taken()
-    },
-    async update(key, changes) {
-      const cells = encoded(shape, changes)
-      const names = Object.keys(cells)
-      if (names.length === 0 || !isStorable(key)) return
-      if (await isTaken(query, table, shape, cells, key)) throw taken()
-      const settings = names.map(name => `"${name}" = ?`).join(', ')
-      await query(`update ${table} set ${settings} where "${keyColumn}" = ?`, [...Object.values(cells), key])
-      if (accessColumns?.some(column => changes[column] !== undefined)) accessMayHaveEnded()
-    },
-    async remove(where) {
-      const removed = await onRows(`delete from ${table}`, where, `returning "${keyColumn}"`)
-      if (accessColumns && removed.length > 0) accessMayHaveEnded()
-      return removed.length
-    },
+  async find(where: AnyRow, { limit = Number.MAX_SAFE_INTEGER, offset = 0 }: Page = {}) {
+    const { key, order } = this.shape
+    const sorting = order === undefined ? '"created_at" desc' : `"${order}"`
+    const rest = `order by ${sorting}, "${key}" limit ? offset ?`
+    const rows = await this.#onRows(`select * from ${this.table}`, where, rest, [limit, offset])
+    return rows.map(row => decoded(this.shape, row))
+  }
+
+  async count(where: AnyRow) {
+    const [row] = await this.#onRows(`select count(*) as "count" from ${this.table}`, where)
+    return Number(row?.count ?? 0)
+  }
+
+  async insert(row: AnyRow) {
+    const cells = encoded(this.shape, row)
+    // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
+    const rest = `on conflict do nothing returning "${this.shape.key}"`
+    const added = await this.query(`${insertion(this.table, cells)} ${rest}`, Object.values(cells))
+    if (added.length === 0) throw taken()
+  }
+
+  async update(key: string, changes: AnyRow) {
+    const cells = encoded(this.shape, changes)
+    const names = Object.keys(cells)
+    if (names.length === 0 || !isStorable(key)) return
+    if (await this.#isTaken(cells, key)) throw taken()
+    const settings = names.map(name => `"${name}" = ?`).join(', ')
+    const statement = `update ${this.table} set ${settings} where "${this.shape.key}" = ?`
+    await this.query(statement, [...Object.values(cells), key])
+    if (this.shape.accessColumns?.some(column => changes[column] !== undefined)) this.accessMayHaveEnded()
+  }
+
+  async remove(where: AnyRow) {
+    const removed = await this.#onRows(`delete from ${this.table}`, where, `returning "${this.shape.key}"`)
+    if (this.shape.accessColumns && removed.length > 0) this.accessMayHaveEnded()
+    return removed.length
+  }
+
+  async #onRows(statement: string, where: AnyRow, rest = '', restValues: readonly Cell[] = []) {
+    const filter = filterFor(where)
+    return filter ? this.query(`${statement} where ${filter.tests} ${rest}`, [...filter.values, ...restValues]) : []
+  }
+
+  // Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
+  // stays valid until it has written.
+  async #isTaken(cells: CellRow, ownKey: string) {
+    const { key, unique } = this.shape
+    const names = [key, ...unique].filter(name => typeof cells[name] === 'string')
+    if (names.length === 0) return false
+    const tests = [key, ...names].map(name => `"${name}" = ?`).join(' or ')
+    const values = [ownKey, ...names.map(name => cells[name] as Cell)]
+    const rows = await this.query(`select "${key}" from ${this.table} where ${tests}`, values)
+    return rows.length > 1 && rows.some(row => row[key] === ownKey)
   }
 }
 
@@ -164,19 +176,6 @@ function filterFor(where: AnyRow) {
   if (!conditions.every(([, value]) => isStorable(value))) return undefined
   const tests = conditions.map(([column, value]) => `"${column}" ${value === null ? 'is null' : '= ?'}`)
   return { tests: tests.join(' and ') || 'true', values: conditions.flatMap(([, value]) => value ?? []) }
-}
-
-/**
- * Whether a row other than `ownKey` already has one of the new unique values. There is only one writer, so the answer
- * stays valid until it has written.
- */
-async function isTaken(query: Query, table: string, { key, unique }: AnyShape, cells: CellRow, ownKey: string) {
-  const names = [key, ...unique].filter(name => typeof cells[name] === 'string')
-  if (names.length === 0) return false
-  const tests = [key, ...names].map(name => `"${name}" = ?`).join(' or ')
-  const values = [ownKey, ...names.map(name => cells[name] as Cell)]
-  const rows = await query(`select "${key}" from ${table} where ${tests}`, values)
-  return rows.length > 1 && rows.some(row => row[key] === ownKey)
 }
 
 /** The statement that adds a row with these columns, with a `?` for each. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import type { PoolClient } from 'pg'
 import { StartError } from '../check/problem.js'
 import { createSerialQueue, memoized } from '../core/work.js'
 import type { Answered, Asked, CompiledModule, PgliteOptions, SqlFault, SqlResult, Statement } from './pglite-worker.js'
@@ -227,18 +228,8 @@ export async function openServer(connectionString: string): Promise<Engine> {
 
   async function use<T>(work: (send: RunSql) => Promise<T>): Promise<T> {
     const client = await pool.connect()
-    const send: RunSql = async (...statements) => {
-      const results: SqlResult[] = []
-      for (const { sql, values = [] } of statements) {
-        const { rows, fields = [] } = await client.query(sql, [...values]).catch(error => {
-          throw error.code === undefined ? error : new SqlError({ ...faultOf(error), index: results.length })
-        })
-        results.push({ rows, types: Object.fromEntries(fields.map(({ name, dataTypeID }) => [name, dataTypeID])) })
-      }
-      return results
-    }
     try {
-      const result = await work(send)
+      const result = await work((...statements) => runOn(client, statements))
       client.release()
       return result
     } catch (error) {
@@ -260,11 +251,15 @@ export async function openServer(connectionString: string): Promise<Engine> {
   }
 }
 
-const faultOf = ({ code, message, detail, hint, where, position }: SqlFault) => ({
-  code,
-  message,
-  detail,
-  hint,
-  where,
-  position,
-})
+async function runOn(client: PoolClient, statements: readonly Statement[]): Promise<readonly SqlResult[]> {
+  const results: SqlResult[] = []
+  for (const { sql, values = [] } of statements) {
+    const { rows, fields = [] } = await client.query(sql, [...values]).catch((error: SqlFault) => {
+      const { code, message, detail, hint, where, position } = error
+      const fault = { code, message, detail, hint, where, position, index: results.length }
+      throw code === undefined ? error : new SqlError(fault)
+    })
+    results.push({ rows, types: Object.fromEntries(fields.map(({ name, dataTypeID }) => [name, dataTypeID])) })
+  }
+  return results
+}
