@@ -13,17 +13,17 @@ interface Sources {
   readonly receipt: () => Readonly<Record<'served' | 'missed' | 'recorded' | 'passed', number>> | undefined
 }
 
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
 /** Counts every exchange from now on, and those that the journal still has. */
 export function createMetrics({ journal, version, mode, receipt }: Sources): Registry {
   const registry = new Registry()
-  const labelNames = ['method', 'path', 'mode']
   const metric = (name: string, help: string, ...more: readonly string[]) => ({
     name: `standin_${name}`,
     help,
-    labelNames: [...labelNames, ...more],
+    labelNames: ['method', 'path', 'mode', ...more],
     registers: [registry],
   })
-  const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
   const requests = new Counter(metric('requests_total', 'Requests that have ended; status 0: no answer.', 'status'))
   const broken = new Counter(metric('answers_broken_total', 'Answers that the client or a fault cut short.'))
   const tokens = new Counter(metric('tokens_total', 'Tokens of prompts and of completions.', 'kind'))
@@ -32,10 +32,9 @@ export function createMetrics({ journal, version, mode, receipt }: Sources): Reg
   const info = new Gauge({ ...metric('info', 'The running version.'), labelNames: ['version', 'mode'], collect })
   const used = new Gauge({ ...metric('recordings', 'Use of recordings.'), labelNames: ['outcome'] })
 
-  function observe({ endpoint, mode, outcome, startedMs, endedMs = startedMs }: Exchange): void {
-    // Clients choose undocumented paths, so there may be any number of them.
-    const path = endpoint?.isUndocumented ? 'elsewhere' : (endpoint?.path ?? 'none')
-    const labels = { method: endpoint?.method ?? 'none', path, mode: mode ?? 'none' }
+  function observe(exchange: Exchange): void {
+    const { outcome, startedMs, endedMs = startedMs } = exchange
+    const labels = labelsOf(exchange)
     requests.inc({ ...labels, status: outcome?.status ?? 0 })
     if (!outcome?.complete) broken.inc(labels)
     if (outcome?.beganMs !== undefined) firstByte.observe(labels, (outcome.beganMs - startedMs) / 1000)
@@ -56,4 +55,10 @@ export function createMetrics({ journal, version, mode, receipt }: Sources): Reg
   for (const { exchange } of journal.exchanges()) observe(exchange)
   journal.follow(observe)
   return registry
+}
+
+function labelsOf({ endpoint, mode }: Exchange) {
+  // Clients choose undocumented paths, so there may be any number of them.
+  const path = endpoint?.isUndocumented ? 'elsewhere' : (endpoint?.path ?? 'none')
+  return { method: endpoint?.method ?? 'none', path, mode: mode ?? 'none' }
 }

@@ -112,14 +112,13 @@ export async function loadApp(dependencies: Dependencies, { situation, operation
 
 /** The parts of the control API that need no further imports. */
 function controlParts({ current, runtime, sharedRun, reset, underWay }: Dependencies) {
-  const { holds } = runtime
-  const { apiKeys, clock, recordings, violations, settings, modes, url, rules, faults, journal } = runtime
+  const { apiKeys, clock, recordings, holds, modes, url, rules, faults, journal } = runtime
   return {
     sharedRun,
     apiKeys,
     clock,
     journal,
-    violations,
+    violations: runtime.violations,
     reset,
     scopes: runtime.scopes,
     misses: recordings.misses,
@@ -130,15 +129,9 @@ function controlParts({ current, runtime, sharedRun, reset, underWay }: Dependen
     tables: runtime.tables.rows,
     sinceSave: runtime.sinceSave,
     accounts: createForTests(runtime, current),
-    settings,
+    settings: runtime.settings,
     rules: { ...rules.rules, explain: rules.explain },
-    async draftRule(exchange: Exchange, source: DraftSource) {
-      // A path may have a secret in it, and so may what is said about a body.
-      const known = await identified(exchange, current)
-      const target = await answerable({ ...known, path: source.request.path }, isMcpIn(current))
-      const { text } = redactionOf(exchange, current().redact)
-      return draftOf(source, typeof target === 'string' ? text(target) : target)
-    },
+    draftRule: (exchange: Exchange, source: DraftSource) => ruleFor(exchange, source, current),
     faults: { ...faults.calls, add: faults.add },
     holds,
     underWay: requestsUnderWay(underWay, holds),
@@ -155,14 +148,21 @@ function controlParts({ current, runtime, sharedRun, reset, underWay }: Dependen
       return createMetrics({ journal, version, mode: () => modes.current().mode, receipt: recordings.receipt })
     },
     document: () => documentOf(current(), url()),
-    async credentials() {
-      const { loaded, tokens } = current()
-      const { anonKey, serviceKey } = tokens
-      const { publishableKey, secretKey } = loaded.config.auth
-      const { env } = loaded.config
-      return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey, env }
-    },
+    credentials: async () => credentialsOf(current(), clock.now()),
   }
+}
+
+function credentialsOf({ loaded: { config }, tokens: { anonKey, serviceKey } }: Assembly, nowMs: number) {
+  const { publishableKey, secretKey } = config.auth
+  return { anonKey, serviceKey, apiKey: usableKey(config, nowMs), publishableKey, secretKey, env: config.env }
+}
+
+async function ruleFor(exchange: Exchange, source: DraftSource, current: Dependencies['current']) {
+  // A path may have a secret in it, and so may what is said about a body.
+  const known = await identified(exchange, current)
+  const target = await answerable({ ...known, path: source.request.path }, isMcpIn(current))
+  const { text } = redactionOf(exchange, current().redact)
+  return draftOf(source, typeof target === 'string' ? text(target) : target)
 }
 
 /** The holds at which requests wait, by the ids of these. */
@@ -203,10 +203,7 @@ function repairsOf({ current, runtime }: Dependencies, sendAgain: Reader['sendAg
       return (await (await current().library()).text(file)) !== undefined
     },
     redact: () => current().redact,
-    credentials: async () => ({
-      apiKey: usableKey(current().loaded.config, runtime.clock.now()),
-      anonKey: current().tokens.anonKey,
-    }),
+    credentials: async () => credentialsOf(current(), runtime.clock.now()),
   })
 }
 

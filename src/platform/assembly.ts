@@ -15,8 +15,8 @@ import { AUTH, isRest } from '../core/paths.js'
 import { once } from '../core/work.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { createFaults } from '../faults/index.js'
-import { createAuthCors, createCors } from '../http/cors.js'
-import type { ForwardContext } from '../http/proxy/proxied-request.js'
+import { type Cors, createAuthCors, createCors } from '../http/cors.js'
+import type { Upstream } from '../http/proxy.js'
 import type { LineParts } from '../http/surface.js'
 import { liveAuthSurface, localAuthSurface, platformSurface } from '../http/surfaces.js'
 import { type Authenticator, createAuthenticator, identifyForLive } from '../keys/identify.js'
@@ -82,7 +82,7 @@ export function createAssemblies(first: PreparedConfig, runtime: Runtime) {
 }
 
 function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
-  const { loaded, rules, tokens, files, redact, resources } = prepared
+  const { loaded, resources } = prepared
   const { config } = loaded
   const { state, clock } = runtime
   const origins = createOrigins({ host: config.host, origins: config.cors.origins })
@@ -100,12 +100,7 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
   const platform = assemblePlatform(prepared, runtime, { origins, own, chat })
 
   return {
-    loaded,
-    rules,
-    tokens,
-    files,
-    redact,
-    resources,
+    ...prepared,
     replies,
     authenticator: own.authenticator,
     backend: own.backend,
@@ -117,23 +112,26 @@ function assemble(prepared: PreparedConfig, runtime: Runtime): Assembly {
     recordings: platform.recordings,
     ownPaths: () => pathsOf(ownPaths()),
     ownPathsAt: path => ownPaths().flatMap(source => source.at(path)),
-    line: () => ({
-      platform: platform.surface(changed, ownPaths()),
-      auth: own.surface,
-      tables: runtime.tables.surface(own.tables),
-      scopes: runtime.scopes,
-      isScoped: runtime.scopes.dependOnCaller(),
-      identifyAnyway: config.auth.mode === 'local' ? own.authenticator.identify : undefined,
-      limits: changed.limits,
-      faults: changed.faults,
-      disturb: own.disturb,
-      mayFail: changed.faults.mayApply(),
-      holds: runtime.holds.areWaiting() ? runtime.holds : undefined,
-      contractHeaders: runtime.violations.headers,
-    }),
+    line: () => ({ platform: platform.surface(changed, ownPaths()), ...besidePlatform(runtime, own, changed) }),
     applyChanges(changes) {
       changed = chat.changeable(changes)
     },
+  }
+}
+
+/** What the line has beside the platform's paths. */
+function besidePlatform(runtime: Runtime, own: AssemblyParts['own'], { limits, faults }: AdjustedParts) {
+  const { scopes, holds } = runtime
+  return {
+    ...own.onLine,
+    tables: runtime.tables.surface(own.tables),
+    scopes,
+    isScoped: scopes.dependOnCaller(),
+    limits,
+    faults,
+    mayFail: faults.mayApply(),
+    holds: holds.areWaiting() ? holds : undefined,
+    contractHeaders: runtime.violations.headers,
   }
 }
 
@@ -151,13 +149,7 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
   const { use: recordings, read } = runtime.recordings.of(prepared)
-  const proxy = once(async () => {
-    const live = await openProxy(config, liveCors.headersFor)
-    if (config.auth.mode !== 'proxy') return live
-    // Rows are where the users are.
-    const auth = await own.proxy()
-    return { forward: (context: ForwardContext) => (isRest(context.exchange.path) ? auth : live).forward(context) }
-  })
+  const proxy = once(() => openLive(config, liveCors.headersFor, own.proxy))
 
   return {
     library: async () => (await read()).library,
@@ -189,6 +181,14 @@ function assemblePlatform(prepared: PreparedConfig, runtime: Runtime, { origins,
       if (allModes(modes).some(usesRecordings)) await (await recordings()).ready()
     },
   }
+}
+
+async function openLive(config: Config, corsFor: Cors['headersFor'], openAuth: () => Promise<Upstream>) {
+  const live = await openProxy(config, corsFor)
+  if (config.auth.mode !== 'proxy') return live
+  // Rows are where the users are.
+  const auth = await openAuth()
+  return { forward: context => (isRest(context.exchange.path) ? auth : live).forward(context) } satisfies Upstream
 }
 
 /** With `upstream.credentials: pass`, the live platform checks the callers of requests that are forwarded. */
@@ -227,8 +227,10 @@ function assembleAuth({ loaded, tokens, accessTokenHook }: PreparedConfig, runti
     authenticator.forget()
     return isDisturbed
   }
-  const tables = { gateway, cors: createCors(origins.local), identify: authenticator.identify }
-  return { backend, authenticator, proxy, surface, tables, disturb: isLive ? undefined : disturb }
+  const { identify } = authenticator
+  const tables = { gateway, cors: createCors(origins.local), identify }
+  const onLine = { auth: surface, ...(!isLive && { disturb, identifyAnyway: identify }) }
+  return { backend, authenticator, proxy, tables, onLine }
 }
 
 /** The replies, and the endpoints that send them. */

@@ -26,7 +26,7 @@ import type { PlatformSources, PreparedConfig } from './prepare.js'
 import { createRulesPart } from './rules.js'
 import { createSettings } from './settings.js'
 import { createStatePart, findUsers, type OpenedState } from './state.js'
-import { createTablesPart } from './tables.js'
+import { TablesPart } from './tables.js'
 
 /** What follows from the current configuration. */
 interface Current extends Pick<PreparedConfig, 'loaded' | 'redact' | 'resources'> {
@@ -100,7 +100,7 @@ export function createRuntime(opened: Opened, sources: PlatformSources, later: L
     renew,
     scopes,
     usersAreElsewhere,
-    tables: createTablesPart({ first: opened.tables, state, warn, renew }),
+    tables: new TablesPart({ first: opened.tables, state, warn, renew }),
     state: createStatePart({ opened: opened.state, clock, apiKeys, scopes, report }),
     rules,
     sinceSave: new SinceSave({ journal, atRunTime: rules.atRunTime, redact }),

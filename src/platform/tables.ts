@@ -15,58 +15,64 @@ interface Dependencies {
   readonly renew: () => void
 }
 
-export function createTablesPart({ first, state, warn, renew }: Dependencies) {
-  let tables: OpenTables | undefined
-  let createSurface: typeof tablesSurface | undefined
-  let source = first
-  const isRestored = first?.isOwn ?? false
+export class TablesPart implements Part<PreparedConfig> {
+  #opened: { readonly tables: OpenTables; readonly createSurface: typeof tablesSurface } | undefined
+  #source: PreparedTables | undefined
 
-  async function open(next: PreparedTables): Promise<OpenTables> {
-    const { openTables } = await import('../tables/index.js')
-    const { tablesSurface } = await import('../http/tables.js')
-    createSurface = tablesSurface
-    return openTables(next, { state, warn, refuseUser: databaseError, isRestored: next.isOwn })
+  constructor(private readonly parts: Dependencies) {
+    this.#source = parts.first
   }
 
-  const required = () => {
-    if (!tables) throw noTables()
-    return tables
+  /** For tests and the control API. */
+  readonly rows: TableRows = {
+    rows: async name => this.#tables().rows(name),
+    sql: async (text, values) => this.#tables().sql(text, values),
   }
 
-  return {
-    /** How the line serves them; undefined if there are none. */
-    surface: (parts: Omit<TablesParts, 'answer'>) =>
-      createSurface?.({ ...parts, answer: exchange => required().answer(exchange) }),
-    /** For tests and the control API. */
-    rows: {
-      rows: async name => required().rows(name),
-      sql: async (text, values) => required().sql(text, values),
-    } satisfies TableRows,
-    async open() {
-      if (!source) return
-      tables = await open(source)
-      renew()
-    },
-    async prepare({ tables: next }: PreparedConfig) {
-      const before = tables
-      if (next && before) {
-        if (next.database !== source?.database) warn('Another tables.database is used after a restart.')
-        await before.renew({ ...next, database: source?.database ?? next.database })
-        return () => {
-          source = next
-        }
-      }
-      const opened = next && (await open(next))
+  /** How the line serves them; undefined if there are none. */
+  surface(parts: Omit<TablesParts, 'answer'>) {
+    return this.#opened?.createSurface({ ...parts, answer: exchange => this.#tables().answer(exchange) })
+  }
+
+  async open() {
+    if (!this.#source) return
+    this.#opened = await this.#load(this.#source)
+    this.parts.renew()
+  }
+
+  async prepare({ tables: next }: PreparedConfig) {
+    const before = this.#opened?.tables
+    if (next && before) {
+      const { database = next.database } = this.#source ?? {}
+      if (next.database !== database) this.parts.warn('Another tables.database is used after a restart.')
+      await before.renew({ ...next, database })
       return () => {
-        tables = opened
-        if (!opened) createSurface = undefined
-        source = next
-        void before?.close()
+        this.#source = next
       }
-    },
-    async reset({ scope, state: isIncluded = true }: ResetOptions) {
-      if (scope === undefined && isIncluded && isRestored) await tables?.reset()
-    },
-    close: () => tables?.close(),
-  } satisfies Part<PreparedConfig> & Record<string, unknown>
+    }
+    const opened = next && (await this.#load(next))
+    return () => {
+      this.#opened = opened
+      this.#source = next
+      void before?.close()
+    }
+  }
+
+  async reset({ scope, state: isIncluded = true }: ResetOptions) {
+    if (scope === undefined && isIncluded && this.parts.first?.isOwn) await this.#opened?.tables.reset()
+  }
+
+  close = () => this.#opened?.tables.close()
+
+  async #load(source: PreparedTables) {
+    const { openTables } = await import('../tables/index.js')
+    const { tablesSurface: createSurface } = await import('../http/tables.js')
+    const options = { ...this.parts, refuseUser: databaseError, isRestored: source.isOwn }
+    return { tables: await openTables(source, options), createSurface }
+  }
+
+  #tables(): OpenTables {
+    if (!this.#opened) throw noTables()
+    return this.#opened.tables
+  }
 }

@@ -44,7 +44,7 @@ export const MOST_ACCOUNTS = 20
 export function accountPage(flow: ProviderFlow, users: readonly UserRow[], hint: string): Reply {
   const provider = titleOfProvider(flow.provider)
   const title = flow.linking_user_id === null ? `Sign in with ${provider}` : `Link your ${provider} account`
-  const body = `<h1>${title}</h1>
+  const main = `<h1>${title}</h1>
 <p>This is Standin in place of ${provider}. It asks for no password, and returns to ${escaped(placeOf(flow.redirect_to))}.</p>
 <h2><label for="email">Another account</label></h2>
 ${form(
@@ -63,12 +63,10 @@ ${form(
 )}
 ${form(flow, `<button name="code" value="fails">Let ${provider} fail</button>`)}
 </div>`
-  return {
-    kind: 'reply',
-    status: 200,
-    contentType: 'text/html; charset=utf-8',
-    headers,
-    body: `<!doctype html>
+  return { kind: 'reply', status: 200, contentType: 'text/html; charset=utf-8', headers, body: page(title, main) }
+}
+
+const page = (title: string, main: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -79,13 +77,11 @@ ${form(flow, `<button name="code" value="fails">Let ${provider} fail</button>`)}
 </head>
 <body>
 <main>
-${body}
+${main}
 </main>
 </body>
 </html>
-`,
-  }
-}
+`
 
 /** The state is in each form: no other page can know it, and it works once. Relative, because of prefixes that only the browser knows. */
 const form = ({ id }: ProviderFlow, content: string) => `<form action="../callback">
