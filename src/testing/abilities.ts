@@ -9,7 +9,7 @@ import { type ScopedUser, scopedUser, scopeName } from '../scopes/users.js'
 import type { Json } from '../state/rows.js'
 import { type KeyOptions, keyOptions } from './credentials.js'
 import type { Door, ScopeQuery } from './door.js'
-import { createHoldAbility, type HeldRequests, type HoldInput, requireReached } from './hold.js'
+import { createHoldAbility, type HeldRequests, type HoldInput, unreachedHolds } from './hold.js'
 import { inputCheck } from './input-check.js'
 import { createTestJournal, type TestJournal } from './journal.js'
 import { isUnprepared, requireNone, unpreparedIn } from './misses.js'
@@ -109,7 +109,10 @@ export function createAbilities(door: Door, scopeQuery: ScopeQuery = {}): Abilit
     mcp: createTools({ reply, journal }),
     failNext: createFailNext(door, scopeQuery),
     hold: createHoldAbility(door, scopeQuery),
-    expectHoldsReached: async () => requireReached((await control('GET /holds', { query: scopeQuery })).data),
+    async expectHoldsReached() {
+      const sentences = unreachedHolds((await control('GET /holds', { query: scopeQuery })).data)
+      if (sentences.length > 0) throw new Error(sentences.join('\n'))
+    },
     expectNoMisses: async () => requireNone(unpreparedIn(await misses(), await journal.find(isUnprepared))),
     createKey: async (options = {}) =>
       (await control('POST /keys', { body: { ...keyOptions(options), ...scopeQuery } })).key,

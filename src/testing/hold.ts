@@ -94,13 +94,9 @@ export const createHoldAbility =
 
 const hintOf = ({ hint }: HoldState) => (hint === null ? '' : ` ${hint}`)
 
-/** Throws an Error that names the holds that no request has reached. */
-export function requireReached(holds: readonly HoldState[]): void {
-  const unreached = holds.filter(({ reached }) => reached === 0)
-  if (unreached.length === 0) return
-  const sentences = unreached.map(state => `No request reached ${state.title}.${hintOf(state)}`)
-  throw new Error(sentences.join('\n'))
-}
+/** A sentence for each hold that no request has reached. */
+export const unreachedHolds = (holds: readonly HoldState[]): readonly string[] =>
+  holds.filter(({ reached }) => reached === 0).map(state => `No request reached ${state.title}.${hintOf(state)}`)
 
 /** The holds at which requests wait. */
 export const waitingHolds = ({ holds }: Pick<Platform, 'holds'>): readonly string[] =>

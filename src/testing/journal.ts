@@ -60,36 +60,55 @@ const waitOptions = inputCheck(
 )
 
 /** Creates the journal of a scope; without one, that of the whole platform. */
-// Long because all queries share how exchanges are fetched and compared.
-export function createTestJournal({ control, originals, watchJournal }: Door, scopeQuery: ScopeQuery): TestJournal {
+export function createTestJournal(door: Door, scopeQuery: ScopeQuery): TestJournal {
+  const { matching, find, count, underWay } = createSearch(door, scopeQuery)
+  return {
+    find,
+    count,
+    last: async query => (await find(query)).at(-1),
+    waitFor: createWaitFor({ find, underWay }, changed => door.watchJournal(changed, scopeQuery)),
+    get underWay() {
+      return underWay()
+    },
+    async nearest(query, only) {
+      const wanted = splitQuery(query)
+      const same = new Set(only ? [] : (await find(query)).map(({ id }) => id))
+      const entry =
+        only ??
+        closestTo(
+          wanted,
+          (await find()).filter(({ id }) => !same.has(id)),
+        )
+      return entry && { entry, wanted: patternOf(wanted), found: await compared(entry, wanted, matching) }
+    },
+  }
+}
+
+type Matching = (filter: JournalFilter) => Promise<readonly JournalEntry[]>
+
+function createSearch({ control, originals }: Door, scopeQuery: ScopeQuery) {
+  const isElsewhere = ({ scope }: JournalFilter) =>
+    scope !== undefined && scopeQuery.scope !== undefined && scope !== scopeQuery.scope
+
   /** The exchanges that match a filter, with their bodies in full. */
-  async function matching(filter: JournalFilter): Promise<readonly JournalEntry[]> {
+  const matching: Matching = async filter => {
     if (isElsewhere(filter)) return []
     const entries: JournalEntry[] = []
     for (let after = filter.after ?? '0'; ; ) {
-      const { data, next } = await control('POST /journal/find', {
-        body: { ...filter, ...scopeQuery, after, whole: true },
-      })
+      const body = { ...filter, ...scopeQuery, after, whole: true }
+      const { data, next } = await control('POST /journal/find', { body })
       entries.push(...data)
       if (next === undefined) return entries
       after = next
     }
   }
 
-  const isElsewhere = ({ scope }: JournalFilter) =>
-    scope !== undefined && scopeQuery.scope !== undefined && scope !== scopeQuery.scope
-
   async function find(query: ExchangeQuery = {}): Promise<readonly JournalEntry[]> {
     const { filter, parts, where = () => true } = splitQuery(query)
     const entries = await matching(filter)
-    const patterns = Object.entries(parts)
-    if (patterns.length === 0) return entries.filter(where)
+    if (Object.keys(parts).length === 0) return entries.filter(where)
     const originalOf = originals?.()
-    const isMatch = (entry: JournalEntry) => {
-      const own = originalOf?.(entry) ?? entryParts(entry)
-      return patterns.every(([name, pattern]) => matches(pattern, own[name]))
-    }
-    return entries.filter(entry => isMatch(entry) && where(entry))
+    return entries.filter(entry => matches(parts, originalOf?.(entry) ?? entryParts(entry)) && where(entry))
   }
 
   async function count(query: ExchangeQuery = {}): Promise<number> {
@@ -102,53 +121,36 @@ export function createTestJournal({ control, originals, watchJournal }: Door, sc
     return 'count' in page ? page.count : page.data.length
   }
 
-  /**
-   * The values of an exchange for a diff with the query. Parts that match are shown as the query writes them, such as a path
-   * with `*`, so that the diff has only real differences.
-   */
-  async function compared(
-    entry: JournalEntry,
-    { filter, parts: patterns }: SplitQuery,
-    parts: Parts,
-  ): Promise<unknown> {
-    const id = Number(entry.id)
-    const near = { after: String(id - 1), before: String(id + 1) }
-    const journalParts = Object.entries(filter).map(async ([name, wanted]) => {
-      const isSame = (await matching({ [name]: wanted, ...near })).length > 0
-      return [name, isSame ? wanted : parts[name]] as const
-    })
-    return { ...Object.fromEntries(await Promise.all(journalParts)), ...(partsNamedBy(patterns, parts) as object) }
-  }
-
-  return {
-    find,
-    count,
-    last: async query => (await find(query)).at(-1),
-    waitFor: createWaitFor({ find, underWay }, changed => watchJournal(changed, scopeQuery)),
-    get underWay() {
-      return underWay()
-    },
-    async nearest(query, only) {
-      const wanted = splitQuery(query)
-      const pattern = { ...wanted.filter, ...wanted.parts }
-      const same = new Set(only ? [] : (await find(query)).map(({ id }) => id))
-      const others = only ? [only] : (await find()).filter(({ id }) => !same.has(id))
-      let best: { readonly entry: JournalEntry; readonly parts: Parts; readonly score: number } | undefined
-      for (const entry of others) {
-        const parts = queriedParts(wanted, entry)
-        const score = similarity(pattern, parts)
-        if (!best || score >= best.score) best = { entry, parts, score }
-      }
-      return best && { entry: best.entry, wanted: pattern, found: await compared(best.entry, wanted, best.parts) }
-    },
-  }
-
-  async function underWay(): Promise<number> {
-    return (await control('POST /journal/find', { body: { limit: 1 } })).underWay
-  }
+  const underWay = async () => (await control('POST /journal/find', { body: { limit: 1 } })).underWay
+  return { matching, find, count, underWay }
 }
 
-type Parts = Readonly<Record<string, unknown>>
+const patternOf = ({ filter, parts }: SplitQuery) => ({ ...filter, ...parts })
+
+/** The last of those that are most like the query. */
+function closestTo(wanted: SplitQuery, entries: readonly JournalEntry[]): JournalEntry | undefined {
+  let best: { readonly entry: JournalEntry; readonly score: number } | undefined
+  for (const entry of entries) {
+    const score = similarity(patternOf(wanted), queriedParts(wanted, entry))
+    if (!best || score >= best.score) best = { entry, score }
+  }
+  return best?.entry
+}
+
+/**
+ * The values of an exchange for a diff with the query. Parts that match are shown as the query writes them, such as a path
+ * with `*`, so that the diff has only real differences.
+ */
+async function compared(entry: JournalEntry, wanted: SplitQuery, matching: Matching): Promise<unknown> {
+  const parts = queriedParts(wanted, entry)
+  const id = Number(entry.id)
+  const near = { after: String(id - 1), before: String(id + 1) }
+  const journalParts = Object.entries(wanted.filter).map(async ([name, value]) => {
+    const isSame = (await matching({ [name]: value, ...near })).length > 0
+    return [name, isSame ? value : parts[name]] as const
+  })
+  return { ...Object.fromEntries(await Promise.all(journalParts)), ...(partsNamedBy(wanted.parts, parts) as object) }
+}
 
 /** Creates `waitFor`, which queries the journal at once, and again whenever `watch` reports a change. */
 function createWaitFor(

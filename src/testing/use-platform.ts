@@ -3,7 +3,8 @@ import { shortened } from '../core/errors.js'
 import type { RunningTest } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import type { Miss, Receipt, Tidied } from '../recordings/index.js'
-import { requireReached } from './hold.js'
+import type { ListedRule } from '../replies/index.js'
+import { unreachedHolds } from './hold.js'
 import { adviceInWords } from './in-words.js'
 import type { TestReset } from './input-check.js'
 import { isUnprepared, requireNone, requireUnchanged, unpreparedIn } from './misses.js'
@@ -77,7 +78,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
       const own = typeof env === 'object' ? { env } : {}
       const started = await startForTests({ ...platformOptions, ...own }, { currentTest: running.test })
       current = started.platform
-      checks = createChecks(started, { env, allowMisses, unused, rules: platformOptions.rules })
+      checks = new TestChecks(started, { env, allowMisses, unused, rules: platformOptions.rules })
       if (!env) return
       restoreVariables = setVariables(typeof env === 'function' ? env(current) : current.env)
       warnOfElsewhere(current.url, started.ownNames)
@@ -155,87 +156,98 @@ interface EndedTest extends Pick<TestContext, 'mayHaveThrown'> {
   readonly test?: string | undefined
 }
 
-type TestChecks = ReturnType<typeof createChecks>
+type Started = Awaited<ReturnType<typeof startForTests>>
 
 /** Checks what the tests of a file prepared, and what arrived. */
-// Long because these checks share what the tests of a file have done.
-function createChecks(
-  { platform, open, stop, isReported }: Awaited<ReturnType<typeof startForTests>>,
-  { env, allowMisses, unused, rules = [] }: Pick<UsePlatformOptions, 'env' | 'allowMisses' | 'unused' | 'rules'>,
-) {
-  let hasReceived = false
-  let isPrepared = rules.length > 0
-  const changed: Miss[] = []
-  const reported = new Set<string>()
-  const lookAtJournal = () => {
-    const count = open.journal.count()
-    hasReceived ||= count > 0
+class TestChecks {
+  #hasReceived = false
+  #isPrepared: boolean
+  readonly #changed: Miss[] = []
+  readonly #reported = new Set<string>()
+  // Without `env`, the test itself says where the app sends its requests.
+  readonly #warnOfSilence = once(() => console.warn(NOTHING_ARRIVED))
+
+  constructor(
+    private readonly started: Started,
+    private readonly options: Pick<UsePlatformOptions, 'env' | 'allowMisses' | 'unused' | 'rules'>,
+  ) {
+    this.#isPrepared = (options.rules ?? []).length > 0
+  }
+
+  lookAtJournal(): number {
+    const count = this.started.open.journal.count()
+    this.#hasReceived ||= count > 0
     return count
   }
-  // Without `env`, the test itself says where the app sends its requests.
-  const warnOfSilence = once(() => console.warn(NOTHING_ARRIVED))
 
-  return {
-    lookAtJournal,
-    /** Fails for requests without an answer, for what no request asked for, and for more than the budget. `test` is its name. */
-    async endTest(ended: EndedTest) {
-      try {
-        await this.checkTest(ended)
-        if (ended.hasFailed || (ended.hasFailed === false && !ended.mayHaveThrown)) open.endTest(!ended.hasFailed)
-      } catch (error) {
-        open.endTest(false)
-        throw error
-      }
-    },
-    async checkTest({ hasFailed, test }: EndedTest) {
-      const unreached = rejectionOf(() => requireReached(open.holds.list()))
-      // A test may end while requests are held.
-      open.holds.reset()
-      // Requests that are still under way after that belong to no test. The reset removes them.
-      await platform.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
-      // Checks of answers that are under way would be lost with the reset.
-      await open.violations.settle()
-      const isSilent = lookAtJournal() === 0 && env !== undefined
-      const replies = open.rules.list().filter(({ id }) => id !== null)
-      isPrepared ||= replies.length > 0 || unreached !== undefined
-      if (hasFailed && isSilent) warnOfSilence()
-      const unasked = replies.filter(({ answered }) => answered === 0)
-      const advice = () => [adviceInWords(open.journal.entries(), test) ?? []].flat()
-      // If nobody knows whether the test has failed, an unused reply makes it likely.
-      if (hasFailed ?? (!unused && unasked.length > 0)) for (const text of advice()) console.warn(text)
-      const { unmatched, missed } = unpreparedIn(open.misses(), unpreparedEntries(open))
-      // These tests may go on to pass. All of it is reported once, at the end.
-      changed.push(...missed.filter(miss => miss.changed))
-      if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.changed) }, reported)
-      const unusedSentences = unasked.map(
-        ({ rule }) => `No request asked for the reply ${shortened(JSON.stringify(rule), 300)}.`,
-      )
-      const sentences = [
-        ...(unreached ? [unreached.message] : []),
-        ...(unused && unasked.length > 0 ? [...unusedSentences, ...(hasFailed ? [] : advice())] : []),
-      ]
-      if (sentences.length > 0) {
-        const message = [...sentences, ...(isSilent ? [NOTHING_ARRIVED] : [])].join('\n')
-        if (unused !== 'warn') throw new Error(message)
-        console.warn(message)
-      }
-      platform.expectWithinBudget()
-    },
-    /** Fails for changed requests that the nearest recordings answered. Warns if answers were prepared and nothing arrived: a single test may be about something else. */
-    endFile() {
-      if (env !== undefined && isPrepared && !hasReceived) warnOfSilence()
-      if (!allowMisses && !isReported) requireUnchanged(changed)
-    },
-    /** Stops the platform, and says what there is to say about recordings. */
-    async endRecordings() {
-      const tidied = await stop(0)
-      if (!isReported) sayAboutRecordings(tidied, open.receipt())
-    },
+  /** Fails for requests without an answer, for what no request asked for, and for more than the budget. `test` is its name. */
+  async endTest(ended: EndedTest) {
+    const { open } = this.started
+    await this.#checkTest(ended).catch(error => {
+      open.endTest(false)
+      throw error
+    })
+    if (ended.hasFailed || (ended.hasFailed === false && !ended.mayHaveThrown)) open.endTest(!ended.hasFailed)
+  }
+
+  async #checkTest({ hasFailed, test }: EndedTest) {
+    const { platform, open } = this.started
+    const { env, allowMisses, unused } = this.options
+    const unreached = await this.#settle()
+    const isSilent = this.lookAtJournal() === 0 && env !== undefined
+    const replies = open.rules.list().filter(({ id }) => id !== null)
+    this.#isPrepared ||= replies.length > 0 || unreached.length > 0
+    if (hasFailed && isSilent) this.#warnOfSilence()
+    const unasked = replies.filter(({ answered }) => answered === 0)
+    const advice = () => [adviceInWords(open.journal.entries(), test) ?? []].flat()
+    // If nobody knows whether the test has failed, an unused reply makes it likely.
+    if (hasFailed ?? (!unused && unasked.length > 0)) for (const text of advice()) console.warn(text)
+    const { unmatched, missed } = unpreparedIn(open.misses(), unpreparedEntries(open))
+    // These tests may go on to pass. All of it is reported once, at the end.
+    this.#changed.push(...missed.filter(miss => miss.changed))
+    if (!allowMisses) requireNone({ unmatched, missed: missed.filter(miss => !miss.changed) }, this.#reported)
+    const ofUnused = () => [...unasked.map(unaskedText), ...(hasFailed ? [] : advice())]
+    const sentences = [...unreached, ...(unused && unasked.length > 0 ? ofUnused() : [])]
+    if (sentences.length > 0) {
+      const message = [...sentences, ...(isSilent ? [NOTHING_ARRIVED] : [])].join('\n')
+      if (unused !== 'warn') throw new Error(message)
+      console.warn(message)
+    }
+    platform.expectWithinBudget()
+  }
+
+  /** Ends what is still going on. Resolves to a sentence for each hold that no request has reached. */
+  async #settle(): Promise<readonly string[]> {
+    const { platform, open } = this.started
+    const unreached = unreachedHolds(open.holds.list())
+    // A test may end while requests are held.
+    open.holds.reset()
+    // Requests that are still under way after that belong to no test. The reset removes them.
+    await platform.idle({ quietMs: 0, timeoutMs: IDLE_TIMEOUT_MS }).catch(() => {})
+    // Checks of answers that are under way would be lost with the reset.
+    await open.violations.settle()
+    return unreached
+  }
+
+  /** Fails for changed requests that the nearest recordings answered. Warns if answers were prepared and nothing arrived: a single test may be about something else. */
+  endFile() {
+    const { env, allowMisses } = this.options
+    if (env !== undefined && this.#isPrepared && !this.#hasReceived) this.#warnOfSilence()
+    if (!allowMisses && !this.started.isReported) requireUnchanged(this.#changed)
+  }
+
+  /** Stops the platform, and says what there is to say about recordings. */
+  async endRecordings() {
+    const { stop, isReported, open } = this.started
+    const tidied = await stop(0)
+    if (!isReported) sayAboutRecordings(tidied, open.receipt())
   }
 }
 
+const unaskedText = ({ rule }: ListedRule) => `No request asked for the reply ${shortened(JSON.stringify(rule), 300)}.`
+
 /** Most tests have none, and showing an exchange takes time. */
-const unpreparedEntries = ({ journal }: Pick<Awaited<ReturnType<typeof startForTests>>['open'], 'journal'>) =>
+const unpreparedEntries = ({ journal }: Started['open']) =>
   journal
     .exchanges()
     .filter(({ exchange }) => isUnprepared({ code: exchange.outcome?.code }))
@@ -256,16 +268,6 @@ function sayAboutRecordings(tidied: Tidied | undefined, receipt: Receipt | undef
 /** `4 recordings that these tests no longer ask for were removed.` */
 const removedText = (count: number) =>
   `${count} ${count === 1 ? 'recording' : 'recordings'} that these tests no longer ask for ${count === 1 ? 'was' : 'were'} removed.`
-
-/** What a function throws, if it does. */
-function rejectionOf(act: () => void): Error | undefined {
-  try {
-    act()
-    return undefined
-  } catch (error) {
-    return error as Error
-  }
-}
 
 /** Properties that printing, matchers and `await` read from any object. */
 const probedProperties = /^(then|toJSON|asymmetricMatch|\$\$typeof|nodeType|constructor)$/
