@@ -78,9 +78,9 @@ interface RepliesConfig extends ChatSettings {
 }
 
 /** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
-export function createReplies({ memory = createMemory(), ...config }: RepliesConfig) {
-  const { rules, atRunTime = new RulesAtRunTime() } = config
-  const parts = { ...config, memory, atRunTime }
+export function createReplies(config: RepliesConfig) {
+  const parts = { memory: createMemory(), atRunTime: new RulesAtRunTime(), ...config }
+  const { rules, memory, atRunTime } = parts
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { answer, explain, faultFor, answersOwn } = createChatReplies(parts)
   const paths = pathsOnDemand(parts)
@@ -99,13 +99,9 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     /** Whether a rule of the test's own answers, whatever the mode. Does not count as an answer. */
     answersOwn(exchange: Exchange): boolean | Promise<boolean> {
       if (isFromFiles && atRunTime.isEmpty) return false
-      if (exchange.endpoint?.callsModel) return answersOwn(exchange)
-      // A body that cannot be read is for others to judge.
-      return exchange.endpoint?.isConfigured
-        ? (paths()
-            ?.answersOwn(exchange)
-            .catch(() => false) ?? false)
-        : false
+      const { callsModel, isConfigured } = exchange.endpoint ?? {}
+      if (callsModel) return answersOwn(exchange)
+      return (isConfigured && paths()?.answersOwn(exchange)) || false
     },
     /** The replies of rules for paths; `undefined` while there are none. */
     get http() {
@@ -115,19 +111,11 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
     mcp: once(async () => (await loadMcp()).createMcpReplies(parts)),
     /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
     list(scope?: string): readonly ListedRule[] {
-      const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))
-      const written = ordered.map(rule => ({ id: null, scope: null, rule }))
-      return listed([...added, ...written], rule => memory.answered(rule, scope))
+      const written = ordered.map(rule => ({ id: null, scope: '', rule }))
+      return [...atRunTime.all(scope), ...written].map(one => listed(one, memory.answered(one.rule, scope)))
     },
     /** Returns a function that hands the counters of `before` to the rules that have not changed. */
-    continuing(before: { activeRules(): readonly ReadyRule[] }) {
-      const pairs = sameRules(before.activeRules(), activeRules())
-      // A reload forgets callers and conversations.
-      const continued = pairs.filter(([previous, current]) => previous !== current && !current.written.per)
-      return () => {
-        for (const [previous, current] of continued) current.counter = previous.counter
-      }
-    },
+    continuing: (before: { activeRules(): readonly ReadyRule[] }) => continuing(before.activeRules(), activeRules()),
   }
 }
 
@@ -135,12 +123,15 @@ export function createReplies({ memory = createMemory(), ...config }: RepliesCon
  * Recognizes rules after a reload, by their file and their text: pairs each with its predecessor. Its position, and whether it is switched
  * on, do not matter. Of several that are written the same, the first one goes with the first.
  */
-function sameRules(before: readonly ReadyRule[], after: readonly ReadyRule[]) {
+function continuing(before: readonly ReadyRule[], after: readonly ReadyRule[]) {
   const unpaired = Map.groupBy(before, ruleText)
-  return after.flatMap((current): readonly (readonly [was: ReadyRule, is: ReadyRule])[] => {
-    const previous = unpaired.get(ruleText(current))?.shift()
-    return previous ? [[previous, current]] : []
-  })
+  const pairs = after.map(current => ({ current, previous: unpaired.get(ruleText(current))?.shift() }))
+  return () => {
+    for (const { previous, current } of pairs) {
+      // A reload forgets callers and conversations.
+      if (previous && !current.written.per) current.counter = previous.counter
+    }
+  }
 }
 
 const ruleText = ({ file = '', written }: ReadyRule) => `${file}\n${stringifyExact({ ...written, enabled: undefined })}`
@@ -156,21 +147,20 @@ function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime
   }
 }
 
-/** A rule in the list. The id is `null` if it was not added at run time, and the scope if it has none. */
+/** A rule in the list. The id is `null` if it was not added at run time. */
 interface RuleEntry {
   readonly id: string | null
-  readonly scope: string | null
+  readonly scope: string
   readonly rule: ReadyRule
 }
 
-const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] =>
-  all.map(({ id, scope, rule }) => ({
-    id,
-    scope,
-    answered: answered(rule),
-    title: rule.title,
-    place: rule.place,
-    file: rule.file ?? null,
-    rule: rule.written,
-    enabled: isActive(rule),
-  }))
+const listed = ({ id, scope, rule }: RuleEntry, answered: number): ListedRule => ({
+  id,
+  scope: scope || null,
+  answered,
+  title: rule.title,
+  place: rule.place,
+  file: rule.file ?? null,
+  rule: rule.written,
+  enabled: isActive(rule),
+})

@@ -37,6 +37,7 @@ export const http: Dialect<HttpInput, ReadyHttpReply> = {
 
 /** The rules for paths. */
 function createPathRules(parts: RuleSources) {
+  const { memory } = parts
   const { rulesFor, take, mayFail, answersOwn } = createEngine(http, parts)
   /** The rules for a path, with any method, in one scope or in all: by priority first, then by how specific the pattern is. */
   function at(path: string, scope?: string): readonly HttpReadyRule[] {
@@ -49,33 +50,42 @@ function createPathRules(parts: RuleSources) {
 
   const candidatesFor = ({ request, method, scope }: HttpInput) =>
     at(request.path, scope).filter(rule => rulePath(rule).route.method === method)
+
+  /** The error for a request that no rule matches. It names the nearest rule. */
+  function refusalOf(input: HttpInput): PlatformError {
+    const { method, path } = input.request
+    const methods = pathsOf(at(path, input.scope)).map(({ method }) => method)
+    if (methods.length === 0) return notFound(path)
+    if (!methods.includes(input.method)) return methodNotAllowed(method, methods)
+    return notFoundByRule(path, nearestSentence(input, { rules: candidatesFor(input), memory }))
+  }
+
   return {
     rulesFor,
-    take,
+    take: (input: HttpInput) => take(input, candidatesFor(input)),
     mayFail,
-    answersOwn,
+    answersOwn: (input: HttpInput) => answersOwn(input, candidatesFor(input)),
     at,
-    candidatesFor,
-    /** The error for a request that no rule matches. It names the nearest rule. */
-    refusalOf(input: HttpInput): PlatformError {
-      const { method, path } = input.request
-      const methods = pathsOf(at(path, input.scope)).map(({ method }) => method)
-      if (methods.length === 0) return notFound(path)
-      if (!methods.includes(input.method)) return methodNotAllowed(method, methods)
-      return notFoundByRule(path, nearestSentence(input, { rules: candidatesFor(input), memory: parts.memory }))
-    },
+    refusalOf,
+    explanation: (input: HttpInput): Explanation<HttpGeneration> =>
+      explanationOf(input, {
+        rules: candidatesFor(input),
+        memory,
+        otherwise: () => Promise.reject(refusalOf(input)),
+      }),
   }
 }
 
 export type HttpReplies = ReturnType<typeof createHttpReplies>
 
 export function createHttpReplies(parts: RuleSources) {
-  const { rulesFor, take, mayFail, answersOwn, at, candidatesFor, refusalOf } = createPathRules(parts)
+  const { rulesFor, take, mayFail, answersOwn, at, refusalOf, explanation } = createPathRules(parts)
 
   function replyTo(input: HttpInput): HttpGeneration | undefined | Promise<HttpGeneration> {
-    const chosen = take(input, candidatesFor(input))
+    const chosen = take(input)
     return chosen?.reply.generate(input, chosen.count)
   }
+  const isOwn = async (request: HttpRequest) => answersOwn(await inputOf(request))
 
   return {
     /** The methods that rules answer on a path, in one scope or in all. */
@@ -87,11 +97,8 @@ export function createHttpReplies(parts: RuleSources) {
       const input = inputOf(request)
       return input instanceof Promise ? input.then(replyTo) : replyTo(input)
     },
-    /** Whether a rule of the test's own answers. Does not count as an answer. Rejects with a 400 for a body that is not what its Content-Type says. */
-    async answersOwn(request: HttpRequest): Promise<boolean> {
-      const input = await inputOf(request)
-      return answersOwn(input, candidatesFor(input))
-    },
+    /** Whether a rule of the test's own answers. Does not count as an answer. A body that cannot be read is for others to judge. */
+    answersOwn: (request: HttpRequest): Promise<boolean> => isOwn(request).catch(() => false),
     /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
     async refusal(request: HttpRequest) {
       return at(request.path, request.scope).length === 0 ? undefined : refusalOf(await inputOf(request))
@@ -99,20 +106,13 @@ export function createHttpReplies(parts: RuleSources) {
     /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
     async faultFor(request: HttpRequest) {
       if (!mayFail(request.scope)) return undefined
-      const input = await inputOf(request)
-      return take(input, candidatesFor(input))?.reply.fault
+      return take(await inputOf(request))?.reply.fault
     },
     /** Formats an answer as lines of text. */
     linesOf: linesOfHttpReply,
     /** Says which rule would answer. It does not count as an answer. */
-    async explain(tried: TriedRequest): Promise<Explanation<HttpGeneration>> {
-      const input = await inputOf(requestOf(tried, at(pathIn(tried))))
-      return explanationOf(input, {
-        rules: candidatesFor(input),
-        memory: parts.memory,
-        otherwise: () => Promise.reject(refusalOf(input)),
-      })
-    },
+    explain: async (tried: TriedRequest): Promise<Explanation<HttpGeneration>> =>
+      explanation(await inputOf(requestOf(tried, at(pathIn(tried))))),
   }
 }
 
