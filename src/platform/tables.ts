@@ -15,13 +15,17 @@ interface Dependencies {
   readonly renew: () => void
 }
 
-export class TablesPart implements Part<PreparedConfig> {
-  #opened: { readonly tables: OpenTables; readonly createSurface: typeof tablesSurface } | undefined
-  #source: PreparedTables | undefined
+interface Opened {
+  /** What they were opened with. */
+  readonly source: PreparedTables
+  readonly tables: OpenTables
+  readonly createSurface: typeof tablesSurface
+}
 
-  constructor(private readonly parts: Dependencies) {
-    this.#source = parts.first
-  }
+export class TablesPart implements Part<PreparedConfig> {
+  #opened: Opened | undefined
+
+  constructor(private readonly parts: Dependencies) {}
 
   /** For tests and the control API. */
   readonly rows: TableRows = {
@@ -35,40 +39,39 @@ export class TablesPart implements Part<PreparedConfig> {
   }
 
   async open() {
-    if (!this.#source) return
-    this.#opened = await this.#load(this.#source)
-    this.parts.renew()
+    const { first, renew } = this.parts
+    if (!first) return
+    this.#opened = await this.#load(first)
+    renew()
   }
 
   async prepare({ tables: next }: PreparedConfig) {
-    const before = this.#opened?.tables
+    const before = this.#opened
     if (next && before) {
-      const { database = next.database } = this.#source ?? {}
+      const { database } = before.source
       if (next.database !== database) this.parts.warn('Another tables.database is used after a restart.')
-      await before.renew({ ...next, database })
-      return () => {
-        this.#source = next
-      }
+      await before.tables.renew({ ...next, database })
+      return () => {}
     }
     const opened = next && (await this.#load(next))
     return () => {
       this.#opened = opened
-      this.#source = next
-      void before?.close()
+      void before?.tables.close()
     }
   }
 
   async reset({ scope, state: isIncluded = true }: ResetOptions) {
-    if (scope === undefined && isIncluded && this.parts.first?.isOwn) await this.#opened?.tables.reset()
+    const { tables, source } = this.#opened ?? {}
+    if (scope === undefined && isIncluded && source?.isOwn) await tables?.reset()
   }
 
   close = () => this.#opened?.tables.close()
 
-  async #load(source: PreparedTables) {
+  async #load(source: PreparedTables): Promise<Opened> {
     const { openTables } = await import('../tables/index.js')
     const { tablesSurface: createSurface } = await import('../http/tables.js')
     const options = { ...this.parts, refuseUser: databaseError, isRestored: source.isOwn }
-    return { tables: await openTables(source, options), createSurface }
+    return { source, tables: await openTables(source, options), createSurface }
   }
 
   #tables(): OpenTables {

@@ -63,6 +63,18 @@ test('the folder supabase/migrations is found by itself, with the schemas of con
   expect((await client.from('notes').select()).data).toEqual([{ id: 1, body: 'first', more: null, tag: 'new' }])
 })
 
+test('tables whose first migration comes with a reload have the rows of their seed again after a reset', async () => {
+  const dir = projectWith({})
+  const { platform, client } = await opened(dir)
+  expect((await client.from('notes').select()).status).toBe(404)
+  writeInto(dir, Object.fromEntries(Object.entries(notes).map(([name, text]) => [`supabase/${name}`, text])))
+  await platform.reload()
+  await client.from('notes').insert({ id: 2, body: 'mine' })
+  expect((await client.from('notes').select()).data).toHaveLength(2)
+  await platform.reset()
+  expect((await client.from('notes').select()).data).toEqual([{ id: 1, body: 'first' }])
+})
+
 test.each<readonly [string, Files, string]>([
   [
     'a row that a seed cannot add',
